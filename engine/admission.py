@@ -1,0 +1,44 @@
+"""Requests that can never run are refused when they arrive, with the number that would have to change."""
+
+from typing import NamedTuple
+
+from engine.kv.manager import KVManager
+from engine.sequence import SequenceGroup
+from engine.settings import Settings
+
+
+class Refusal(NamedTuple):
+    """Reason code, the resource that is too small, what the request needs of it and what there is."""
+
+    reason: str
+    resource: str
+    needed: int
+    available: int
+
+
+def output_limit(prompt_len: int, max_tokens: int, settings: Settings) -> int:
+    """Output tokens that a request gets: what it asks for, cut to what the context leaves."""
+    if settings.max_model_len is None:
+        return max_tokens
+    return max(0, min(max_tokens, settings.max_model_len - prompt_len))
+
+
+def refusal(group: SequenceGroup, settings: Settings, kv: KVManager) -> Refusal | None:
+    """Why this request can never run, or None. Several reasons at once: the first of this order."""
+    request, prompt_len, context = group.request, group.prompt_len, settings.max_model_len
+    if prompt_len == 0:
+        return Refusal("empty_prompt", "none", 1, 0)
+    if request.sampling.max_tokens <= 0:
+        return Refusal("zero_output", "none", 1, 0)
+    if context is not None and prompt_len >= context:
+        reason = "prompt_too_long" if prompt_len > context else "no_room_for_token"
+        return Refusal(reason, "context", prompt_len + 1, context)
+    if settings.max_num_seqs is not None and request.sampling.n > settings.max_num_seqs:
+        return Refusal("too_many_samples", "seats", request.sampling.n, settings.max_num_seqs)
+    need = kv.never_fits(group)
+    if need is not None:
+        return Refusal("never_fits", need.resource, need.needed, need.available)
+    budget = settings.max_num_batched_tokens
+    if budget is not None and prompt_len > budget and not settings.chunked and settings.over_budget == "refuse":
+        return Refusal("exceeds_token_budget", "tokens", prompt_len, budget)
+    return None

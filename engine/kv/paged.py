@@ -1,0 +1,156 @@
+"""Paged KV: block tables, blocks on demand, reference counts, copy-on-write (vLLM paper, sections 4.2 to 4.5).
+
+Token k of a sequence lies in block table[k // block_size] at offset k % block_size. A block is taken when its first
+token is stored. After a fork nobody may write to the open block before asking: whoever writes while others read gets
+a copy, the last one writes in place. Full blocks are never written again, so they are never copied.
+"""
+
+from engine.kv.block_pool import BlockPool
+from engine.kv.manager import Allocation, KVError, Need
+from engine.sequence import Sequence, SequenceGroup
+from engine.settings import Settings
+from engine.trace.listener import SILENT, Listener
+
+
+def num_blocks_for(num_tokens: int, block_size: int) -> int:
+    """Blocks that hold `num_tokens` tokens."""
+    return -(-num_tokens // block_size)
+
+
+def last_block_fill(num_tokens: int, block_size: int) -> int:
+    """Tokens in the last block; a full block counts as full, not as empty."""
+    return (num_tokens - 1) % block_size + 1 if num_tokens else 0
+
+
+def num_new_blocks(num_stored: int, num_new: int, block_size: int) -> int:
+    """Blocks that have to be taken when `num_new` tokens follow `num_stored` stored ones."""
+    return num_blocks_for(num_stored + num_new, block_size) - num_blocks_for(num_stored, block_size)
+
+
+class PagedKV:
+    """The pool of the device, the pool of the host, and the tables that point into them."""
+
+    resource = "blocks"
+    is_reserved = False
+
+    def __init__(self, settings: Settings, recorder: Listener = SILENT) -> None:
+        first, end = settings.block_range
+        self.block_size = settings.block_size
+        self.is_unlimited = settings.pool_blocks is None
+        self.pool = BlockPool(settings.free_list, first, end, settings.block_script)
+        self.host = BlockPool("fifo", end, end + settings.num_host_blocks)
+        self._watermark = int(settings.watermark * (self.pool.size + first))
+        self._recorder = recorder
+
+    @property
+    def num_free(self) -> int:
+        return self.pool.num_free
+
+    @property
+    def num_used(self) -> int:
+        return self.pool.num_used
+
+    def watermark(self) -> int:
+        return self._watermark
+
+    def never_fits(self, group: SequenceGroup) -> Need | None:
+        """Full prompt blocks are stored once for all samples; the rest once for each."""
+        total = num_blocks_for(group.prompt_len + group.max_tokens - 1, self.block_size)
+        shared = group.prompt_len // self.block_size
+        needed = shared + len(group.sequences) * (total - shared)
+        return Need(needed, self.pool.size, "blocks") if needed > self.pool.size else None
+
+    def fits(self, seq: Sequence, num_new_tokens: int, keep_free: int = 0) -> Need | None:
+        needed = self._blocks_missing(seq, num_new_tokens) + (self._source_of_copy(seq) is not None)
+        return Need(needed, self.pool.num_free, "blocks") if needed + keep_free > self.pool.num_free else None
+
+    def allocate(self, seq: Sequence, num_new_tokens: int, lookahead: int = 0, keep_free: int = 0) -> Allocation | None:
+        source = self._source_of_copy(seq)
+        needed = self._blocks_missing(seq, num_new_tokens + lookahead)
+        if needed + (source is not None) + keep_free > self.pool.num_free:
+            return None
+        allocation = Allocation()
+        if source is not None:
+            allocation.copies.append((source, self._copy(seq, source)))
+        if needed > 0:
+            blocks = self.pool.take(needed)
+            self._recorder.allocated(seq, blocks)
+            seq.block_table += blocks
+            allocation.new_blocks = blocks
+        return allocation
+
+    def room(self, seq: Sequence) -> int:
+        if self._source_of_copy(seq) is not None:
+            return 0
+        return len(seq.block_table) * self.block_size - seq.num_computed_tokens
+
+    def fork(self, parent: Sequence, child: Sequence) -> None:
+        if child.block_table:
+            raise KVError(f"sequence {child.index} has {len(child.block_table)} blocks; only an empty one can be forked.")
+        self.pool.share(parent.block_table)
+        child.block_table = parent.block_table.copy()
+        child.follow(parent)
+        self._recorder.forked(parent, child)
+
+    def free(self, seq: Sequence) -> int:
+        table, seq.block_table = seq.block_table, []
+        if not table:
+            return 0
+        pool = self.pool if table[0] < self.host.first else self.host
+        freed = pool.release(reversed(table))
+        self._recorder.freed(seq, table, freed)
+        return len(freed)
+
+    def move_out(self, group: SequenceGroup) -> list[tuple[int, int]] | None:
+        return self._move(group, self.pool, self.host, 0)
+
+    def move_in(self, group: SequenceGroup) -> list[tuple[int, int]] | None:
+        return self._move(group, self.host, self.pool, self._watermark)
+
+    def check(self, sequences: list[Sequence]) -> None:
+        named: dict[int, int] = {}
+        for seq in sequences:
+            for block in seq.block_table:
+                named[block] = named.get(block, 0) + 1
+        assert named == {**self.pool.used, **self.host.used}, "reference counts differ from the tables"
+        self.pool.check()
+        self.host.check()
+
+    def _blocks_missing(self, seq: Sequence, num_new_tokens: int) -> int:
+        return num_blocks_for(seq.num_computed_tokens + num_new_tokens, self.block_size) - len(seq.block_table)
+
+    def _source_of_copy(self, seq: Sequence) -> int | None:
+        """The open block of `seq` if others read it as well: it has to be copied before `seq` writes."""
+        index, offset = divmod(seq.num_computed_tokens, self.block_size)
+        if not offset:
+            return None
+        block = seq.block_table[index]
+        return block if self.pool.ref_count(block) > 1 else None
+
+    def _copy(self, seq: Sequence, source: int) -> int:
+        """Take the copy first, then let go of the source, as vLLM V0 does."""
+        index, offset = divmod(seq.num_computed_tokens, self.block_size)
+        (target,) = self.pool.take(1)
+        seq.block_table[index] = target
+        self.pool.release((source,))
+        self._recorder.copied(seq, index, source, target, offset)
+        return target
+
+    def _move(
+        self, group: SequenceGroup, source: BlockPool, target: BlockPool, keep_free: int
+    ) -> list[tuple[int, int]] | None:
+        """All or nothing; blocks that were shared stay shared."""
+        distinct = list(dict.fromkeys(block for seq in group.sequences for block in seq.block_table))
+        if not distinct or any(source.ref_count(block) == 0 for block in distinct):
+            raise KVError(f"request {group.request.request_id!r} has no blocks in the pool that it should leave.")
+        if len(distinct) + keep_free > target.num_free:
+            return None
+        moved = dict(zip(distinct, target.take(len(distinct)), strict=True))
+        for seq in group.sequences:
+            old, seq.block_table = seq.block_table, [moved[block] for block in seq.block_table]
+            source.release(old)
+        for block, home in moved.items():
+            target.share([home] * (sum(seq.block_table.count(home) for seq in group.sequences) - 1))
+            assert source.ref_count(block) == 0
+        self._recorder.moved(group, moved, target.used)
+        return list(moved.items())

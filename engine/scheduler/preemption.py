@@ -1,0 +1,35 @@
+"""Which running request makes room when memory is short. Whole requests leave, never single samples."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.sequence import SequenceGroup
+
+if TYPE_CHECKING:
+    from engine.scheduler.scheduler import Scheduler
+
+
+def candidates(scheduler: "Scheduler") -> list[SequenceGroup]:
+    """Running requests in order of admission that still have something to compute."""
+    groups = dict.fromkeys(seq.group for seq in scheduler.running.values() if seq.num_missing_tokens)
+    return list(groups)
+
+
+def last_admitted(scheduler: "Scheduler") -> SequenceGroup:
+    """vLLM: the request that came last loses least."""
+    for seq in reversed(scheduler.running.values()):
+        if seq.num_missing_tokens:
+            return seq.group
+    raise AssertionError("a sequence asked for memory, so one is running")
+
+
+def fewest_outputs(scheduler: "Scheduler") -> SequenceGroup:
+    """SGLang: the fewest output tokens, then the longest prompt."""
+    groups = candidates(scheduler)
+    return min(groups, key=lambda group: (max(s.num_output_tokens for s in group.sequences), -group.prompt_len))
+
+
+VICTIMS: dict[str, Callable[["Scheduler"], SequenceGroup]] = {
+    "last_admitted": last_admitted,
+    "fewest_outputs": fewest_outputs,
+}

@@ -1,0 +1,187 @@
+"""One frozen object that says everything about a run: policy, memory, limits, hardware, model, seed.
+
+`Settings()` is the default engine: paged KV, no prefix caching, no chunking, unlimited memory, the roofline clock.
+Everything that real engines do differently is a named field here, never a subclass. `Settings.of(mapping)` reads
+outside data and answers a bad value with one sentence that names the value, the limit and what to change.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+POLICIES = ("static", "continuous", "chunked")
+KV_MANAGERS = ("paged", "max", "pow2", "oracle")
+CHOICES: dict[str, tuple[str, ...]] = {
+    "policy": POLICIES,
+    "kv_manager": KV_MANAGERS,
+    "free_list": ("fifo", "stack", "left", "uncached_first"),
+    "running_order": ("admission", "decodes_first"),
+    "victim": ("last_admitted", "fewest_outputs"),
+    "static_start": ("now", "full"),
+    "pow2_of": ("output", "total"),
+    "over_budget": ("refuse", "wait"),
+}
+MAX_BLOCKS = 16_777_216
+MAX_TOKENS = 2**31 - 1
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the message is one sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The choice of one run. Sizes are tokens or blocks, times seconds, shares fractions of 1.
+
+    None means no limit. `kv_capacity_tokens` gives the pool in tokens; `num_blocks` in blocks; at most one is set.
+    `null_block` keeps block 0 out of the pool, so that ids begin at 1 (vLLM V1).
+    `block_script` lists the first block ids to hand out, in order; later ones follow `free_list`.
+    `step_time`, where set, replaces the cost model: every step takes that long.
+    """
+
+    policy: str = "continuous"
+    kv_manager: str = "paged"
+    block_size: int = 16
+    num_blocks: int | None = None
+    kv_capacity_tokens: int | None = None
+    num_host_blocks: int = 0
+    max_num_seqs: int | None = None
+    max_num_batched_tokens: int | None = None
+    max_model_len: int | None = None
+    free_list: str = "fifo"
+    block_script: tuple[int, ...] = ()
+    null_block: bool = False
+    admit_full_prompt: bool = True
+    admit_lookahead: int = 0
+    watermark: float = 0.0
+    over_budget: str = "refuse"
+    running_order: str = "admission"
+    victim: str = "last_admitted"
+    static_start: str = "now"
+    pow2_of: str = "output"
+    hardware: str = "A100-40GB"
+    num_devices: int = 1
+    model: str = "OPT-13B"
+    workspace: float = 0.10
+    step_time: float | None = None
+    max_steps: int = 1_000_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise SettingsError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise SettingsError(f"{name} is {value}; it has to be between {low} and {high}.")
+        if self.num_blocks is not None and self.kv_capacity_tokens is not None:
+            raise SettingsError("num_blocks and kv_capacity_tokens are both set; give only one of them.")
+        if self.kv_manager == "max" and self.max_model_len is None:
+            raise SettingsError("kv_manager 'max' reserves max_model_len slots for each request; set max_model_len.")
+        if self.kv_manager == "paged" and self.pool_blocks == 0:
+            raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
+        if self.num_host_blocks and self.pool_blocks is None:
+            raise SettingsError("num_host_blocks needs a pool of known size; set num_blocks as well.")
+        first, end = self.block_range
+        for block in self.block_script:
+            if not first <= block < end:
+                raise SettingsError(f"block_script names block {block}; the pool has blocks {first} to {end - 1}.")
+        if len(set(self.block_script)) != len(self.block_script):
+            raise SettingsError("block_script names a block twice; each block can be handed out first only once.")
+
+    @property
+    def pool_blocks(self) -> int | None:
+        """Blocks of the paged pool; None when memory is unlimited."""
+        if self.kv_capacity_tokens is not None:
+            return self.kv_capacity_tokens // self.block_size
+        return self.num_blocks
+
+    @property
+    def block_range(self) -> tuple[int, int]:
+        """First id of the paged pool and the id after its last one."""
+        first = int(self.null_block)
+        return first, first + (MAX_BLOCKS if self.pool_blocks is None else self.pool_blocks)
+
+    @property
+    def pool_tokens(self) -> int | None:
+        """Token slots of a contiguous pool; None when memory is unlimited."""
+        if self.kv_capacity_tokens is not None:
+            return self.kv_capacity_tokens
+        return None if self.num_blocks is None else self.num_blocks * self.block_size
+
+    @property
+    def chunked(self) -> bool:
+        """Whether a prompt may be computed in parts."""
+        return self.policy == "chunked"
+
+    def with_(self, **changes: Any) -> "Settings":
+        return Settings.of({**self.as_dict(), **changes})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; tuples become lists."""
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(self).items()}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], base: "Settings | None" = None) -> "Settings":
+        """Settings from outside data. Raises SettingsError for an unknown name, a wrong type or a value out of range."""
+        unknown = sorted(set(values) - _TYPES.keys())
+        if unknown:
+            raise SettingsError(f"unknown setting {unknown[0]!r}; known are {', '.join(sorted(_TYPES))}.")
+        return replace(base or cls(), **{name: _coerce(name, value) for name, value in values.items()})
+
+
+_TYPES: dict[str, str] = {f.name: str(getattr(f.type, "__name__", f.type)).split(" ")[0] for f in fields(Settings)}
+_OPTIONAL = {f.name for f in fields(Settings) if "None" in str(f.type)}
+_RANGES: dict[str, tuple[float, float]] = {
+    "block_size": (1, 65_536),
+    "num_blocks": (1, MAX_BLOCKS),
+    "kv_capacity_tokens": (1, MAX_TOKENS),
+    "num_host_blocks": (0, MAX_BLOCKS),
+    "max_num_seqs": (1, 1_000_000),
+    "max_num_batched_tokens": (1, MAX_TOKENS),
+    "max_model_len": (2, MAX_TOKENS),
+    "admit_lookahead": (0, 65_536),
+    "watermark": (0.0, 0.9),
+    "num_devices": (1, 1_024),
+    "workspace": (0.0, 0.9),
+    "step_time": (1e-9, 1e6),
+    "max_steps": (1, 100_000_000),
+    "seed": (0, 2**63 - 1),
+}
+
+
+def _coerce(name: str, value: Any) -> Any:
+    """The value in the type of the field; numbers and truth values may come as text (from `--set`)."""
+    kind = _TYPES[name]
+    if value is None or (isinstance(value, str) and value.lower() == "none"):
+        if name in _OPTIONAL:
+            return None
+        raise SettingsError(f"{name} needs a value.")
+    if kind == "str":
+        return str(value)
+    if kind == "bool":
+        if isinstance(value, bool):
+            return value
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            return value.lower() == "true"
+        raise SettingsError(f"{name} is {value!r}; write true or false.")
+    if kind.startswith("tuple"):
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, (list, tuple)):
+            raise SettingsError(f"{name} is {value!r}; give a list of whole numbers.")
+        return tuple(_number(name, part, whole=True) for part in parts)
+    return _number(name, value, whole=kind.startswith("int"))
+
+
+def _number(name: str, value: Any, whole: bool) -> int | float:
+    problem = SettingsError(f"{name} is {value!r}; give a {'whole ' if whole else ''}number.")
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise problem
+    try:
+        number = float(value) if not whole or isinstance(value, float) else int(value)
+    except ValueError:
+        raise problem from None
+    if number != number or number in (float("inf"), float("-inf")) or (whole and number != int(number)):
+        raise problem
+    return int(number) if whole else number
