@@ -25,6 +25,7 @@ class Sequence:
     num_cached_tokens     of these, tokens found in a prefix cache
     rate                  1 while it advances by one token a tick, else 0
     block_table           physical block of each logical block
+    limit                 prompt and output tokens at its end
     seat                  its place in the batch, -1 without one
     order                 counts admissions; smaller was admitted earlier
     wake                  tick at which the scheduler has to look at it again; -1 when it looks every time
@@ -38,6 +39,7 @@ class Sequence:
         "block_table",
         "group",
         "index",
+        "limit",
         "num_cached_tokens",
         "num_scheduled_tokens",
         "order",
@@ -53,6 +55,7 @@ class Sequence:
         self.index = index
         self.group = group
         self.sample = sample
+        self.limit = group.prompt_len + group.max_tokens
         self.status = SequenceStatus.WAITING
         self.block_table: list[int] = []
         self.seat = -1
@@ -83,9 +86,9 @@ class Sequence:
     @property
     def num_missing_tokens(self) -> int:
         """Known tokens that have to be computed before the next one can be sampled; 0 when the last is on its way."""
-        if self.num_output_tokens >= self.group.max_tokens:
+        if self.num_tokens >= self.limit:
             return 0
-        return self.num_tokens - self.num_computed_tokens
+        return self._known - self._computed
 
     @property
     def is_decoding(self) -> bool:

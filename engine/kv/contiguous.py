@@ -8,7 +8,7 @@ Strips are placed by first fit; neighbouring holes merge. Knowing the output len
 from bisect import bisect_left
 from collections.abc import Callable
 
-from engine.kv.manager import Allocation, KVError, Need
+from engine.kv.manager import NOTHING, Allocation, KVError, Need
 from engine.sequence import Sequence, SequenceGroup
 from engine.settings import Settings
 from engine.trace.listener import SILENT, Listener
@@ -133,14 +133,14 @@ class ContiguousKV:
 
     def allocate(self, seq: Sequence, num_new_tokens: int, lookahead: int = 0, keep_free: int = 0) -> Allocation | None:
         if seq.index in self.strips:
-            return Allocation() if self.room(seq) >= num_new_tokens else None
+            return NOTHING if self.room(seq) >= num_new_tokens else None
         taken = self._place(seq.group, keep_free)
         if taken is None:
             return None
         for sample, (start, size) in zip(seq.group.sequences, taken, strict=True):
             self.strips[sample.index] = (start, size)
             self._recorder.reserved(sample, start, size)
-        return Allocation()
+        return NOTHING
 
     def room(self, seq: Sequence) -> int:
         strip = self.strips.get(seq.index)

@@ -31,6 +31,10 @@ class FreeList:
     def take(self, count: int) -> list[int]:
         """The next `count` ids; the caller has checked that there are so many."""
         self._size -= count
+        returned = self._returned
+        if not self._script and (self._order != "fifo" or self._position == len(self._ids)):
+            head = [returned.popleft() for _ in range(min(count, len(returned)))]
+            return head if len(head) == count else head + [self._next() for _ in range(count - len(head))]
         return [self._next() for _ in range(count)]
 
     def put(self, ids: Iterable[int]) -> None:

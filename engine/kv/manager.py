@@ -4,7 +4,7 @@ A manager knows where the KV of each sequence lies and who may write to it; it k
 operation that cannot be done returns None (or raises for a caller's mistake) and has changed nothing.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from engine.sequence import Sequence, SequenceGroup
@@ -15,9 +15,13 @@ class Allocation:
     """What `allocate` changed: new physical blocks (contiguous: none), copies (source, target) to carry out before the
     step, tokens found in a cache."""
 
-    new_blocks: list[int] = field(default_factory=list)
-    copies: list[tuple[int, int]] = field(default_factory=list)
+    new_blocks: list[int] | tuple[()] = ()
+    copies: list[tuple[int, int]] | tuple[()] = ()
     hit_tokens: int = 0
+
+
+NOTHING = Allocation()
+"""Nothing had to change."""
 
 
 class Need(NamedTuple):

@@ -6,7 +6,7 @@ a copy, the last one writes in place. Full blocks are never written again, so th
 """
 
 from engine.kv.block_pool import BlockPool
-from engine.kv.manager import Allocation, KVError, Need
+from engine.kv.manager import NOTHING, Allocation, KVError, Need
 from engine.sequence import Sequence, SequenceGroup
 from engine.settings import Settings
 from engine.trace.listener import SILENT, Listener
@@ -38,6 +38,7 @@ class PagedKV:
         self.block_size = settings.block_size
         self.is_unlimited = settings.pool_blocks is None
         self.pool = BlockPool(settings.free_list, first, end, settings.block_script)
+        self._counts = self.pool.used
         self.host = BlockPool("fifo", end, end + settings.num_host_blocks)
         self._watermark = int(settings.watermark * (self.pool.size + first))
         self._recorder = recorder
@@ -65,24 +66,25 @@ class PagedKV:
         return Need(needed, self.pool.num_free, "blocks") if needed + keep_free > self.pool.num_free else None
 
     def allocate(self, seq: Sequence, num_new_tokens: int, lookahead: int = 0, keep_free: int = 0) -> Allocation | None:
-        source = self._source_of_copy(seq)
-        needed = self._blocks_missing(seq, num_new_tokens + lookahead)
-        if needed + (source is not None) + keep_free > self.pool.num_free:
+        computed, table, size = seq.num_computed_tokens, seq.block_table, self.block_size
+        needed = -(-(computed + num_new_tokens + lookahead) // size) - len(table)
+        if computed % size and self._counts[table[computed // size]] > 1:
+            if max(needed, 0) + 1 + keep_free > self.pool.num_free:
+                return None
+            source = table[computed // size]
+            copies = [(source, self._copy(seq, source))]
+            return Allocation(self._append(seq, needed) if needed > 0 else (), copies)
+        if needed <= 0:
+            return NOTHING
+        if needed + keep_free > self.pool.num_free:
             return None
-        allocation = Allocation()
-        if source is not None:
-            allocation.copies.append((source, self._copy(seq, source)))
-        if needed > 0:
-            blocks = self.pool.take(needed)
-            self._recorder.allocated(seq, blocks)
-            seq.block_table += blocks
-            allocation.new_blocks = blocks
-        return allocation
+        return Allocation(self._append(seq, needed))
 
     def room(self, seq: Sequence) -> int:
-        if self._source_of_copy(seq) is not None:
+        computed, table, size = seq.num_computed_tokens, seq.block_table, self.block_size
+        if computed % size and self._counts[table[computed // size]] > 1:
             return 0
-        return len(seq.block_table) * self.block_size - seq.num_computed_tokens
+        return len(table) * size - computed
 
     def fork(self, parent: Sequence, child: Sequence) -> None:
         if child.block_table:
@@ -121,11 +123,18 @@ class PagedKV:
 
     def _source_of_copy(self, seq: Sequence) -> int | None:
         """The open block of `seq` if others read it as well: it has to be copied before `seq` writes."""
-        index, offset = divmod(seq.num_computed_tokens, self.block_size)
-        if not offset:
+        computed = seq.num_computed_tokens
+        if not computed % self.block_size:
             return None
-        block = seq.block_table[index]
-        return block if self.pool.ref_count(block) > 1 else None
+        block = seq.block_table[computed // self.block_size]
+        return block if self._counts[block] > 1 else None
+
+    def _append(self, seq: Sequence, count: int) -> list[int]:
+        """The next `count` blocks of the pool go to the end of the table."""
+        blocks = self.pool.take(count)
+        self._recorder.allocated(seq, blocks)
+        seq.block_table += blocks
+        return blocks
 
     def _copy(self, seq: Sequence, source: int) -> int:
         """Take the copy first, then let go of the source, as vLLM V0 does."""
@@ -152,5 +161,5 @@ class PagedKV:
         for block, home in moved.items():
             target.share([home] * (sum(seq.block_table.count(home) for seq in group.sequences) - 1))
             assert source.ref_count(block) == 0
-        self._recorder.moved(group, moved, target.used)
+        self._recorder.moved(group, moved)
         return list(moved.items())

@@ -43,6 +43,7 @@ class Scheduler:
         self._steady: dict[int, Sequence] = {}
         self._awake: dict[int, Sequence] = {}
         self._due: dict[int, list[Sequence]] = {}
+        self._ends: dict[int, list[Sequence]] = {}
         self._steady_context = 0
         self._planned: dict[int, Row] = {}
         self._num_admitted = 0
@@ -80,10 +81,15 @@ class Scheduler:
         self._steady_context += num_steady
         batch.num_tokens = batch.num_emitted = num_steady
         batch.num_kv_read = batch.num_attention_pairs = self._steady_context
-        self._ticks.now += 1
+        self._ticks.now = now = self._ticks.now + 1
+        for seq in self._ends.pop(now, ()):
+            if seq.wake == now and not seq.num_missing_tokens:
+                self._wake(seq)
+                batch.ending.append(seq)
         jumps: list[tuple[Sequence, int]] = []
         for row in batch.planned:
             self._advance(batch, row, jumps)
+        batch.ending.sort(key=lambda seq: seq.order)
         self._recorder.advanced(
             batch, jumps, len(self.running), len(self.waiting), self.kv.num_used
         )
@@ -225,8 +231,7 @@ class Scheduler:
         return any(order in self._steady for order in behind)
 
     def _run(self, seq: Sequence) -> None:
-        missing = seq.num_missing_tokens
-        num_tokens = min(missing, self.remaining)
+        num_tokens = min(seq.num_missing_tokens, self.remaining)
         if len(seq.group.sequences) > 1:
             num_tokens = self._share_prompt(seq, num_tokens)
         if num_tokens <= 0:
@@ -237,15 +242,34 @@ class Scheduler:
             self.preempt(victim, seq.group)
             if victim is seq.group:
                 return
-        self._batch.copies += allocation.copies
-        starts = seq.is_decoding and not seq.rate
+        if allocation.copies:
+            self._batch.copies += allocation.copies
+        starts = not seq.rate and seq.is_decoding
         if starts:
-            block = seq.block_table[seq.num_computed_tokens // self.settings.block_size] if seq.block_table else -1
-            seq.start()
-            self._recorder.started(seq, block)
+            self._recorder.started(seq)
         if starts or allocation.new_blocks or allocation.copies:
             self._recorder.close()
-        self._plan(seq, num_tokens)
+        if seq.is_decoding:
+            self._decode(seq)
+        else:
+            self._plan(seq, num_tokens)
+
+    def _decode(self, seq: Sequence) -> None:
+        """One token in this step, and in all that follow until its blocks are full or its last token is on its way."""
+        if not seq.rate:
+            seq.start()
+        num_tokens, now, room = seq.num_tokens, self._ticks.now, self.kv.room(seq)
+        left = seq.limit - num_tokens
+        if left <= room:
+            seq.wake = now + left
+            self._ends.setdefault(seq.wake, []).append(seq)
+        else:
+            seq.wake = now + room
+            self._due.setdefault(seq.wake, []).append(seq)
+        del self._awake[seq.order]
+        self._steady[seq.order] = seq
+        self._steady_context += num_tokens - 1
+        self.remaining -= 1
 
     def _share_prompt(self, seq: Sequence, num_tokens: int) -> int:
         """Of several samples only the lead computes the prompt; the others fork from it before anybody writes on."""
@@ -269,29 +293,21 @@ class Scheduler:
         self._planned[seq.order] = Row(seq, start, num_tokens, samples)
 
     def _advance(self, batch: Batch, row: Row, jumps: list[tuple[Sequence, int]]) -> None:
-        """One row of a sealed step: move the counters and decide when to look at the sequence again."""
+        """A prompt, a chunk or a recompute of a sealed step: move the counters of its sequence."""
         seq, start, num_tokens, num_samples = row
         batch.num_tokens += num_tokens
         batch.num_kv_read += start + num_tokens
         batch.num_attention_pairs += num_tokens * start + num_tokens * (num_tokens + 1) // 2
         batch.num_emitted += num_samples
-        if not seq.rate:
-            seq.advance(num_tokens)
-            samples = seq.group.sequences if num_samples > 1 else (seq,) if num_samples else ()
-            for sample in samples:
-                sample.sample_one()
-            seq.status = self._status_of(seq)
-            jumps.append((seq, num_tokens))
-            jumps += [(sample, 0) for sample in samples if sample is not seq]
-        left = seq.group.max_tokens - seq.num_output_tokens
-        if num_samples and not left:
-            batch.ending += seq.group.sequences if num_samples > 1 else (seq,)
-        elif seq.rate and (run := min(self.kv.room(seq), left - 1)) > 0:
-            del self._awake[seq.order]
-            seq.wake = self._ticks.now + run
-            self._due.setdefault(seq.wake, []).append(seq)
-            self._steady[seq.order] = seq
-            self._steady_context += seq.num_computed_tokens
+        seq.advance(num_tokens)
+        samples = seq.group.sequences if num_samples > 1 else (seq,) if num_samples else ()
+        for sample in samples:
+            sample.sample_one()
+            if sample.num_tokens == sample.limit:
+                batch.ending.append(sample)
+        seq.status = self._status_of(seq)
+        jumps.append((seq, num_tokens))
+        jumps += [(sample, 0) for sample in samples if sample is not seq]
 
     @staticmethod
     def _status_of(seq: Sequence) -> SequenceStatus:

@@ -28,8 +28,9 @@ class Listener:
     def oversized(self, group: Any, needed: int, available: int) -> None:
         """A recompute longer than the budget gets a step of its own."""
 
-    def preempted(self, group: Any, cause: Any, needed: int, available: int) -> None:
-        """All blocks of a request are gone and it heads the queue, because the group `cause` needed memory."""
+    def preempted(self, group: Any, cause: Any, lost: int, available: int) -> None:
+        """All blocks of a request are gone and it heads the queue, because the group `cause` needed memory;
+        `lost` tokens have to be computed again."""
 
     def finished(self, seq: Any) -> None:
         """A sequence has its last token."""
@@ -43,8 +44,8 @@ class Listener:
     def stopped(self, limit: int) -> None:
         """The run ended at its step limit."""
 
-    def started(self, seq: Any, in_block: int) -> None:
-        """From the next tick on the sequence writes one token a tick, first into physical block `in_block` (or -1)."""
+    def started(self, seq: Any) -> None:
+        """From the next tick on the sequence writes one token a tick; it stands still until now."""
 
     def paused(self, seq: Any) -> None:
         """The sequence stands still: its last written block does not grow any more."""
@@ -67,8 +68,8 @@ class Listener:
     def freed(self, seq: Any, table: list[int], freed: list[int]) -> None:
         """The sequence gave up its `table`; `freed` of these blocks have no reader left."""
 
-    def moved(self, group: Any, moved: dict[int, int], ref_count: dict[int, int]) -> None:
-        """Blocks changed pools: {old: new}; the counts are those after the move."""
+    def moved(self, group: Any, moved: dict[int, int]) -> None:
+        """Blocks changed pools: {old: new}; the tables name the new ones."""
 
     def reserved(self, seq: Any, start: int, size: int) -> None:
         """A strip of contiguous slots."""
