@@ -83,8 +83,6 @@ class Engine:
         self.num_steps += 1
         finished = self.scheduler.update(batch, output)
         if finished:
-            for seq in finished:
-                self.scheduler.finish(seq)
             self.policy.retire(self.scheduler, finished)
             for group in dict.fromkeys(seq.group for seq in finished):
                 if group.is_finished:

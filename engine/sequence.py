@@ -94,6 +94,12 @@ class Sequence:
     def is_decoding(self) -> bool:
         return self.status is SequenceStatus.DECODE
 
+    @property
+    def phase(self) -> SequenceStatus:
+        """DECODE when everything is computed but the token that was sampled last, else PREFILL."""
+        is_decoding = self._known - self._computed == 1 and self.num_output_tokens > 0
+        return SequenceStatus.DECODE if is_decoding else SequenceStatus.PREFILL
+
     def start(self) -> None:
         """From the next tick on, advance by one token a tick."""
         self._since = self._ticks.now
@@ -120,6 +126,7 @@ class Sequence:
         """Stand where `parent` stands: its computed tokens are mine as well (after a fork)."""
         self._computed = parent.num_computed_tokens
         self._known = max(self._known, self._computed)
+        self.status = self.phase
 
     def reset(self) -> None:
         """Nothing is computed any more (recompute preemption); known tokens stay known."""

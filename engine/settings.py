@@ -83,6 +83,8 @@ class Settings:
             raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
         if self.num_host_blocks and self.pool_blocks is None:
             raise SettingsError("num_host_blocks needs a pool of known size; set num_blocks as well.")
+        if self.free_list == "stack" and self.kv_manager == "paged" and self.pool_blocks is None:
+            raise SettingsError("free_list 'stack' begins with the highest block; set num_blocks as well.")
         first, end = self.block_range
         for block in self.block_script:
             if not first <= block < end:

@@ -126,7 +126,7 @@ class ContiguousKV:
         taken = self._place(seq.group, keep_free)
         if taken is None:
             size = self._reserve(seq.group, self._settings)
-            return Need(size * len(seq.group.sequences), self.space.largest_hole, "slots")
+            return Need(size * len(self._without_strip(seq.group)), self.space.largest_hole, "slots")
         for start, size in taken:
             self.space.put(start, size)
         return None
@@ -137,7 +137,7 @@ class ContiguousKV:
         taken = self._place(seq.group, keep_free)
         if taken is None:
             return None
-        for sample, (start, size) in zip(seq.group.sequences, taken, strict=True):
+        for sample, (start, size) in zip(self._without_strip(seq.group), taken, strict=True):
             self.strips[sample.index] = (start, size)
             self._recorder.reserved(sample, start, size)
         return NOTHING
@@ -178,13 +178,16 @@ class ContiguousKV:
         for index, seq in holders.items():
             assert seq.num_computed_tokens <= self.strips[index][1], "more tokens than the strip has slots"
 
+    def _without_strip(self, group: SequenceGroup) -> list[Sequence]:
+        return [seq for seq in group.unfinished if seq.index not in self.strips]
+
     def _place(self, group: SequenceGroup, keep_free: int) -> list[tuple[int, int]] | None:
         """A strip for every sample, or None and nothing taken."""
-        size = self._reserve(group, self._settings)
-        if keep_free and self.space.num_free < size * len(group.sequences) + keep_free:
+        size, samples = self._reserve(group, self._settings), self._without_strip(group)
+        if keep_free and self.space.num_free < size * len(samples) + keep_free:
             return None
         taken: list[tuple[int, int]] = []
-        for _ in group.sequences:
+        for _ in samples:
             start = self.space.take(size)
             if start is None:
                 for strip in taken:

@@ -2,7 +2,7 @@
 
 fifo            never used ids ascending, then returned ones in the order of their return
 stack           vLLM V0 manager v1: the last returned first, then ids from the highest down
-left            vLLM V0 manager v2: the last returned first, then ids ascending
+left            vLLM V0 manager v2: a returned table from its last block on, then ids ascending
 uncached_first  vLLM V1 without content: a returned group goes to the head in its own order, then ids ascending
 
 Ids that were never used are a range, not a list: a pool of millions of blocks costs nothing until it is used.
@@ -21,7 +21,7 @@ class FreeList:
         self._returned: deque[int] = deque()
         self._script = deque(script)
         self._scripted = frozenset(script)
-        self._ids = range(first, end) if order != "stack" else range(end - 1, first - 1, -1)
+        self._ids = range(end - 1, first - 1, -1) if order == "stack" else range(first, end)
         self._position = 0
         self._size = end - first
 
@@ -43,10 +43,10 @@ class FreeList:
         self._size += len(ids)
         if self._order == "fifo":
             self._returned.extend(ids)
-        elif self._order == "uncached_first":
-            self._returned.extendleft(reversed(ids))
-        else:
+        elif self._order == "stack":
             self._returned.extendleft(ids)
+        else:
+            self._returned.extendleft(reversed(ids))
 
     def ids(self, limit: int | None = None) -> list[int]:
         """Free ids, next one first (at most `limit`)."""

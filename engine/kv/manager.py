@@ -59,7 +59,7 @@ class KVManager(Protocol):
         """Tokens that `seq` may write without asking again."""
 
     def fork(self, parent: Sequence, child: Sequence) -> None:
-        """`child` starts with all that `parent` has stored. Raises KVError if the child has memory already."""
+        """`child` shares all blocks in which `parent` has stored tokens. Raises KVError if the child has memory already."""
 
     def free(self, seq: Sequence) -> int:
         """Give up everything; returns how many blocks (slots) became free. Without memory: 0."""

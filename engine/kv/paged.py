@@ -39,7 +39,7 @@ class PagedKV:
         self.is_unlimited = settings.pool_blocks is None
         self.pool = BlockPool(settings.free_list, first, end, settings.block_script)
         self._counts = self.pool.used
-        self.host = BlockPool("fifo", end, end + settings.num_host_blocks)
+        self.host = BlockPool(settings.free_list, end, end + settings.num_host_blocks)
         self._watermark = int(settings.watermark * (self.pool.size + first))
         self._recorder = recorder
 
@@ -89,8 +89,9 @@ class PagedKV:
     def fork(self, parent: Sequence, child: Sequence) -> None:
         if child.block_table:
             raise KVError(f"sequence {child.index} has {len(child.block_table)} blocks; only an empty one can be forked.")
-        self.pool.share(parent.block_table)
-        child.block_table = parent.block_table.copy()
+        stored = parent.block_table[: num_blocks_for(parent.num_computed_tokens, self.block_size)]
+        self.pool.share(stored)
+        child.block_table = stored
         child.follow(parent)
         self._recorder.forked(parent, child)
 
@@ -157,7 +158,7 @@ class PagedKV:
         moved = dict(zip(distinct, target.take(len(distinct)), strict=True))
         for seq in group.sequences:
             old, seq.block_table = seq.block_table, [moved[block] for block in seq.block_table]
-            source.release(old)
+            source.release(reversed(old))
         for block, home in moved.items():
             target.share([home] * (sum(seq.block_table.count(home) for seq in group.sequences) - 1))
             assert source.ref_count(block) == 0

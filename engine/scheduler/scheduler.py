@@ -158,25 +158,16 @@ class Scheduler:
         self._recorder.preempted(group, cause, lost, self.kv.num_free)
         self._recorder.close()
 
-    def finish(self, seq: Sequence) -> None:
-        """The sequence has its last token: it leaves the running ones, with its memory and its seat for now."""
-        self._leave(seq)
-        seq.settle()
-        was_preempted = seq.status is SequenceStatus.PREEMPTED
-        seq.status = SequenceStatus.FINISHED
-        if seq.group.is_finished:
-            seq.group.status = SequenceStatus.FINISHED
-            if was_preempted:
-                self.waiting.remove(seq.group)
-
     def release(self, seq: Sequence) -> None:
-        """A finished sequence gives back its memory and its seat."""
+        """A sequence with its last token gives back its memory and its seat."""
+        self._finish(seq)
         self.kv.free(seq)
         self.unseat(seq)
         self._close_finished(seq)
 
     def hold(self, seq: Sequence) -> None:
         """A finished member of a static batch keeps its seat, and reserved memory as well."""
+        self._finish(seq)
         self.held.append(seq)
         if not self.kv.is_reserved:
             self.kv.free(seq)
@@ -210,6 +201,16 @@ class Scheduler:
         if seq.seat >= 0:
             heappush(self._free_seats, seq.seat)
             seq.seat = -1
+
+    def _finish(self, seq: Sequence) -> None:
+        self._leave(seq)
+        seq.settle()
+        was_preempted = seq.status is SequenceStatus.PREEMPTED
+        seq.status = SequenceStatus.FINISHED
+        if seq.group.is_finished:
+            seq.group.status = SequenceStatus.FINISHED
+            if was_preempted:
+                self.waiting.remove(seq.group)
 
     def _close_finished(self, seq: Sequence) -> None:
         self._recorder.finished(seq)
@@ -279,7 +280,6 @@ class Scheduler:
         for child in seq.group.sequences:
             if not child.num_computed_tokens and child.num_missing_tokens:
                 self.kv.fork(lead, child)
-                child.status = self._status_of(child)
                 self._recorder.close()
         return min(num_tokens, seq.num_missing_tokens)
 
@@ -305,15 +305,9 @@ class Scheduler:
             sample.sample_one()
             if sample.num_tokens == sample.limit:
                 batch.ending.append(sample)
-        seq.status = self._status_of(seq)
+        seq.status = seq.phase
         jumps.append((seq, num_tokens))
         jumps += [(sample, 0) for sample in samples if sample is not seq]
-
-    @staticmethod
-    def _status_of(seq: Sequence) -> SequenceStatus:
-        """Decoding means: everything is computed but the token that was sampled last."""
-        is_decoding = seq.num_tokens - seq.num_computed_tokens == 1 and seq.num_output_tokens > 0
-        return SequenceStatus.DECODE if is_decoding else SequenceStatus.PREFILL
 
     def _pause(self, seq: Sequence) -> None:
         if seq.rate:

@@ -135,6 +135,8 @@ class Recorder(Listener):
 
     def finished(self, seq: Any) -> None:
         self._sequence(seq)
+        if seq.index in self._strips:
+            self._strip(seq)
 
     def completed(self, group: Any) -> None:
         self._request(group)

@@ -1,0 +1,155 @@
+"""What has to hold in a trace before anybody computes with it.
+
+Everything here is a vectorised pass or a walk over the requests; a violation is a `TraceFileError` whose one sentence
+names the field, the value and the limit. Sizes are bounded before anything of that size is made.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from engine.trace.track import (
+    ACTIONS,
+    DECISION_COLUMNS,
+    HAPPENING_COLUMNS,
+    HAPPENINGS,
+    REASONS,
+    RESOURCES,
+    SPECS,
+    STEP_COLUMNS,
+)
+
+FORMAT = 1
+MAX_KEYS = 1 << 25
+"""Most blocks, sequences or table slots of one trace; a cut makes arrays of that length."""
+MAX_INT = 2**31 - 1
+
+REQUEST_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
+    "id": ((str,), ""),
+    "prompt_len": ((int,), 0),
+    "output_len": ((int,), 0),
+    "n": ((int,), 1),
+    "arrival_s": ((int, float, type(None)), None),
+    "tenant": ((str,), ""),
+    "priority": ((int,), 0),
+    "first_sequence": ((int,), 0),
+    "after": ((str, type(None)), None),
+}
+
+
+class TraceFileError(ValueError):
+    """A trace that cannot be used; the message is one sentence for the user."""
+
+
+def check_header(header: Any) -> dict[str, Any]:
+    """The header of a trace, with unknown track names left out."""
+    if not isinstance(header, Mapping):
+        raise TraceFileError("The header of the trace is not an object.")
+    if header.get("format") != FORMAT or isinstance(header.get("format"), bool):
+        raise TraceFileError(f"The trace has format {show(header.get('format'))}; this version reads format {FORMAT}.")
+    for name, kind in (("name", str), ("settings", dict), ("pools", list), ("tracks", list), ("time_unit", str)):
+        if not isinstance(header.get(name), kind):
+            raise TraceFileError(f"Header field {name!r} is {show(header.get(name))}; it has to be a {kind.__name__}.")
+    _whole("Header field 'block_size'", header.get("block_size"), 1, MAX_INT)
+    for pool in header["pools"]:
+        if not isinstance(pool, Mapping) or not isinstance(pool.get("name"), str):
+            raise TraceFileError("Header field 'pools' holds something that is not a pool with a name.")
+        _whole("Header field 'pools' first", pool.get("first"), 0, MAX_INT)
+        if pool.get("size") is not None:
+            _whole("Header field 'pools' size", pool["size"], 0, MAX_INT - pool["first"])
+    if not all(isinstance(name, str) for name in header["tracks"]):
+        raise TraceFileError("Header field 'tracks' holds something that is not a name.")
+    return {**header, "tracks": [name for name in SPECS if name in header["tracks"]]}
+
+
+def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
+    """The requests with their known fields only, and the number of sequences of all of them."""
+    requests: list[dict[str, Any]] = []
+    num_sequences = 0
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, Mapping):
+            raise TraceFileError(f"Request {index} is {show(entry)}; it has to be an object.")
+        request = {name: entry.get(name, default) for name, (_, default) in REQUEST_FIELDS.items()}
+        for name, (kinds, _) in REQUEST_FIELDS.items():
+            value = request[name]
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise TraceFileError(f"Request {index} has {name} {show(value)}, which is of the wrong type.")
+            if isinstance(value, int) and abs(value) > MAX_INT:
+                raise TraceFileError(f"Request {index} has {name} {show(value)}; the limit is {MAX_INT}.")
+        for name, low in (("prompt_len", 0), ("output_len", 0), ("n", 1), ("first_sequence", 0)):
+            if request[name] < low:
+                raise TraceFileError(f"Request {index} has {name} {request[name]}; the least is {low}.")
+        if entry.get("measured"):
+            request["measured"] = _measured(index, entry["measured"])
+        requests.append(request)
+        num_sequences = max(num_sequences, request["first_sequence"] + request["n"])
+    if num_sequences > MAX_KEYS:
+        raise TraceFileError(f"The requests have {num_sequences} sequences; the limit is {MAX_KEYS}.")
+    return requests, num_sequences
+
+
+def _measured(index: int, times: Any) -> dict[str, float]:
+    if not isinstance(times, Mapping):
+        raise TraceFileError(f"Request {index} has measured {show(times)}; it has to be an object of seconds.")
+    for name, value in times.items():
+        if not isinstance(name, str) or not isinstance(value, (int, float)) or not abs(value) <= MAX_INT:
+            raise TraceFileError(f"Request {index} has measured {show(name)} {show(value)}; seconds are expected.")
+    return dict(times)
+
+
+def check_events(name: str, events: np.ndarray, num_events: int) -> None:
+    """Events have to ascend and lie in 1..num_events."""
+    if len(events) and (events[0] < 1 or events[-1] > num_events or np.any(events[1:] < events[:-1])):
+        raise TraceFileError(f"The events of table {name!r} do not ascend within 1..{num_events}.")
+
+
+def check_slots(slots: np.ndarray, num_keys: int) -> None:
+    """Slots are numbered in order of first appearance, and each one appears."""
+    seen = np.maximum.accumulate(np.concatenate((np.full(1, -1, np.int32), slots)))
+    if np.any(slots > seen[:-1] + 1) or seen[-1] != num_keys - 1:
+        raise TraceFileError(f"The slots of table 'tables' do not count its {num_keys} keys as they appear.")
+
+
+def check_range(name: str, column: np.ndarray, low: int, size: int) -> None:
+    """Values have to lie in low..size - 1."""
+    if len(column) and (column.min() < low or column.max() >= size):
+        worst = column.min() if column.min() < low else column.max()
+        raise TraceFileError(f"Column {name!r} holds {worst}; it has to lie within {low}..{size - 1}.")
+
+
+def check_steps(steps: np.ndarray, times: np.ndarray, num_events: int) -> None:
+    """Ranges of a step lie in order, steps ascend, times are finite and do not run backwards."""
+    if len(steps) != len(times):
+        raise TraceFileError(f"There are {len(steps)} steps but {len(times)} times; each step needs one.")
+    begin, scheduled, update_begin, updated = (steps[:, STEP_COLUMNS.index(name)] for name in STEP_COLUMNS[:4])
+    check_range("steps.begin", begin, 0, num_events + 1)
+    check_range("steps.updated", updated, 0, num_events + 1)
+    inside = np.all((begin <= scheduled) & (scheduled <= update_begin) & (update_begin <= updated))
+    if not inside or np.any(np.diff(scheduled) < 0) or np.any(np.diff(updated) < 0):
+        raise TraceFileError("Table 'steps' has a step whose events are out of order.")
+    if not np.all(np.isfinite(times)) or np.any(times[:, 0] > times[:, 1]) or np.any(np.diff(times[:, 0]) < 0):
+        raise TraceFileError("Table 'times' has a time that is not finite or that runs backwards.")
+
+
+def check_happenings(happenings: dict[str, np.ndarray], num_requests: int, num_sequences: int) -> None:
+    limits = dict(zip(HAPPENING_COLUMNS[1:4], (len(HAPPENINGS), num_requests, num_sequences), strict=True))
+    for name, size in limits.items():
+        check_range(f"happenings.{name}", happenings[name], 0 if name == "kind" else -1, size)
+
+
+def check_decisions(decisions: dict[str, np.ndarray], num_requests: int) -> None:
+    sizes = (len(ACTIONS), len(REASONS), num_requests, len(RESOURCES))
+    for name, size in (*zip(DECISION_COLUMNS[1:5], sizes, strict=True), ("other", num_requests)):
+        check_range(f"decisions.{name}", decisions[name], -1 if name in ("request", "other") else 0, size)
+
+
+def show(value: Any) -> str:
+    """A value of unknown origin, short enough for a sentence and free of line breaks."""
+    text = ascii(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _whole(what: str, value: Any, low: int, high: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise TraceFileError(f"{what} is {show(value)}; it has to be a whole number from {low} to {high}.")
