@@ -172,5 +172,11 @@ class SequenceGroup:
         return self.prompt_len if len(self.sequences) > 1 else self.lead.num_tokens
 
     @property
+    def num_distinct_computed_tokens(self) -> int:
+        """Computed tokens of the unfinished samples; the prompt that they share counts once."""
+        computed = [seq.num_computed_tokens for seq in self.unfinished]
+        return min(max(computed), self.prompt_len) + sum(max(0, count - self.prompt_len) for count in computed)
+
+    @property
     def is_finished(self) -> bool:
         return all(seq.status is SequenceStatus.FINISHED for seq in self.sequences)

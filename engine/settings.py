@@ -7,6 +7,7 @@ outside data and answers a bad value with one sentence that names the value, the
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from math import isfinite
 from typing import Any
 
 POLICIES = ("static", "continuous", "chunked")
@@ -35,6 +36,7 @@ class Settings:
 
     None means no limit. `kv_capacity_tokens` gives the pool in tokens; `num_blocks` in blocks; at most one is set.
     `null_block` keeps block 0 out of the pool, so that ids begin at 1 (vLLM V1).
+    `chunk_size` is the most prompt tokens of one request that a step computes with policy "chunked".
     `block_script` lists the first block ids to hand out, in order; later ones follow `free_list`.
     `step_time`, where set, replaces the cost model: every step takes that long.
     """
@@ -47,6 +49,7 @@ class Settings:
     num_host_blocks: int = 0
     max_num_seqs: int | None = None
     max_num_batched_tokens: int | None = None
+    chunk_size: int | None = None
     max_model_len: int | None = None
     free_list: str = "fifo"
     block_script: tuple[int, ...] = ()
@@ -79,6 +82,11 @@ class Settings:
             raise SettingsError("num_blocks and kv_capacity_tokens are both set; give only one of them.")
         if self.kv_manager == "max" and self.max_model_len is None:
             raise SettingsError("kv_manager 'max' reserves max_model_len slots for each request; set max_model_len.")
+        if self.chunk_size is not None and not self.chunked:
+            raise SettingsError(
+                f"chunk_size is {self.chunk_size}, but policy {self.policy!r} does not cut prompts; "
+                "choose policy 'chunked'."
+            )
         if self.kv_manager == "paged" and self.pool_blocks == 0:
             raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
         if self.num_host_blocks and self.pool_blocks is None:
@@ -113,6 +121,11 @@ class Settings:
         return None if self.num_blocks is None else self.num_blocks * self.block_size
 
     @property
+    def max_chunk(self) -> int:
+        """Most prompt tokens of one request in one step: the smaller of chunk size and budget."""
+        return min(self.chunk_size or MAX_TOKENS, self.max_num_batched_tokens or MAX_TOKENS)
+
+    @property
     def chunked(self) -> bool:
         """Whether a prompt may be computed in parts."""
         return self.policy == "chunked"
@@ -142,6 +155,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "num_host_blocks": (0, MAX_BLOCKS),
     "max_num_seqs": (1, 1_000_000),
     "max_num_batched_tokens": (1, MAX_TOKENS),
+    "chunk_size": (1, MAX_TOKENS),
     "max_model_len": (2, MAX_TOKENS),
     "admit_lookahead": (0, 65_536),
     "watermark": (0.0, 0.9),
@@ -184,6 +198,6 @@ def _number(name: str, value: Any, whole: bool) -> int | float:
         number = float(value) if not whole or isinstance(value, float) else int(value)
     except ValueError:
         raise problem from None
-    if number != number or number in (float("inf"), float("-inf")) or (whole and number != int(number)):
+    if not isfinite(number) or (whole and number != int(number)):
         raise problem
     return int(number) if whole else number

@@ -7,6 +7,7 @@ Strips are placed by first fit; neighbouring holes merge. Knowing the output len
 
 from bisect import bisect_left
 from collections.abc import Callable
+from itertools import pairwise
 
 from engine.kv.manager import NOTHING, Allocation, KVError, Need
 from engine.sequence import Sequence, SequenceGroup
@@ -171,7 +172,7 @@ class ContiguousKV:
     def check(self, sequences: list[Sequence]) -> None:
         spans = sorted([*self.strips.values(), *self.space.holes])
         assert sum(size for _, size in spans) == self.space.size, "strips and holes are not the whole memory"
-        for (start, size), (following, _) in zip(spans, spans[1:], strict=False):
+        for (start, size), (following, _) in pairwise(spans):
             assert start + size == following, "strips or holes overlap"
         holders = {seq.index: seq for seq in sequences if seq.index in self.strips}
         assert len(holders) == len(self.strips), "a strip has no sequence"

@@ -88,7 +88,9 @@ class PagedKV:
 
     def fork(self, parent: Sequence, child: Sequence) -> None:
         if child.block_table:
-            raise KVError(f"sequence {child.index} has {len(child.block_table)} blocks; only an empty one can be forked.")
+            raise KVError(
+                f"sequence {child.index} has {len(child.block_table)} blocks; only an empty one can be forked."
+            )
         stored = parent.block_table[: num_blocks_for(parent.num_computed_tokens, self.block_size)]
         self.pool.share(stored)
         child.block_table = stored

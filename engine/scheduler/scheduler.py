@@ -90,9 +90,7 @@ class Scheduler:
         for row in batch.planned:
             self._advance(batch, row, jumps)
         batch.ending.sort(key=lambda seq: seq.order)
-        self._recorder.advanced(
-            batch, jumps, len(self.running), len(self.waiting), self.kv.num_used
-        )
+        self._recorder.advanced(batch, jumps, len(self.running), len(self.waiting), self.kv.num_used)
         self._recorder.close()
         return batch
 
@@ -141,7 +139,7 @@ class Scheduler:
 
     def preempt(self, group: SequenceGroup, cause: SequenceGroup) -> None:
         """Recompute preemption: the whole request gives up its memory and goes to the head of the queue."""
-        lost = max(seq.num_computed_tokens for seq in group.sequences)
+        lost = group.num_distinct_computed_tokens
         for seq in reversed(group.unfinished):
             self._leave(seq)
             seq.settle()
@@ -233,6 +231,8 @@ class Scheduler:
 
     def _run(self, seq: Sequence) -> None:
         num_tokens = min(seq.num_missing_tokens, self.remaining)
+        if self.settings.chunked:
+            num_tokens = min(num_tokens, self.settings.max_chunk)
         if len(seq.group.sequences) > 1:
             num_tokens = self._share_prompt(seq, num_tokens)
         if num_tokens <= 0:
@@ -344,7 +344,7 @@ class Scheduler:
             free = self._max_num_seqs - self.num_running - len(self.held)
             return self._skip(group, "no_seat", "seats", num_samples, free)
         known = group.num_known_at_admission
-        num_tokens = min(known, self.remaining) if chunked else known
+        num_tokens = min(known, self.remaining, self.settings.max_chunk) if chunked else known
         is_alone = not self._planned and not self._steady and not self.running
         is_oversized = num_tokens > self._budget and group.num_preemptions > 0
         if self.remaining <= 0 or (num_tokens > self.remaining and not (is_oversized and is_alone)):

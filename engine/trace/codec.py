@@ -22,7 +22,7 @@ from engine.trace.chunk import Chunk
 from engine.trace.columns import Table, check_table, read_tables, write_tables
 from engine.trace.predict import Memory
 
-__all__ = ["MAGIC", "TraceFileError", "decode", "encode", "pack", "pack_chunk", "unpack"]
+__all__ = ["MAGIC", "TraceFileError", "chunk_fields", "decode", "encode", "pack", "unpack"]
 
 MAGIC = b"KVSCOPE1"
 MAX_PART = 512 << 20
@@ -41,7 +41,7 @@ def encode(header: dict[str, Any], chunks: Iterable[Chunk], run_id: str) -> Iter
     memory, num_events = Memory(), 0
     for chunk in chunks:
         num_events = chunk.num_events
-        yield pack_chunk(chunk, memory)
+        yield pack(chunk_fields(chunk), write_tables(chunk, memory))
     yield pack({"part": "end", "num_events": num_events, "run_id": run_id})
 
 
@@ -80,12 +80,11 @@ def pack(fields: dict[str, Any], tables: Iterable[Table] = ()) -> bytes:
     return struct.pack("<II", len(raw), len(packed)) + packed
 
 
-def pack_chunk(chunk: Chunk, memory: Memory) -> bytes:
-    """The part of one chunk; `memory` has seen the chunks before it."""
+def chunk_fields(chunk: Chunk) -> dict[str, Any]:
+    """The JSON object of a chunk part; its requests go field by field, which packs better."""
     names = [*REQUEST_FIELDS, *(["measured"] if any("measured" in request for request in chunk.requests) else [])]
     requests = {name: [request.get(name) for request in chunk.requests] for name in names} if chunk.requests else {}
-    fields = {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
-    return pack(fields, write_tables(chunk, memory))
+    return {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
 
 
 def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> Chunk:

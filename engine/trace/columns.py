@@ -25,7 +25,7 @@ import numpy as np
 
 from engine.trace.check import TraceFileError, show
 from engine.trace.chunk import Chunk
-from engine.trace.predict import Memory, latest
+from engine.trace.predict import NO_ROWS, Memory
 from engine.trace.track import DECISION_COLUMNS, HAPPENING_COLUMNS, SPECS, STEP_COLUMNS
 
 CODES: dict[str, tuple[str, ...]] = {
@@ -115,7 +115,7 @@ def write_tables(chunk: Chunk, memory: Memory) -> list[Table]:
         if name == "tables":
             pairs = np.array([*memory.keys, *chunk.keys[name].tolist()], np.int32)[rows[:, 1]]
             columns[1:2] = [pairs[:, 0], pairs[:, 1]]
-        stored = coder.translate(name, columns, codes)
+        stored = coder.translate(columns, codes)
         if name == "tables" and not np.array_equal(coder.slots, rows[:, 1]):
             raise ValueError("The slots of table 'tables' are not numbered in order of first appearance.")
         tables.append(Table(name, len(rows), len(stored), "i4", codes, b"".join(map(planes, stored))))
@@ -135,7 +135,7 @@ def read_tables(tables: dict[str, Table], memory: Memory) -> Chunk:
             chunk.times = bits.astype(np.int64).view(np.float64).reshape(-1, 2)
             continue
         try:
-            columns = coder.translate(name, [table.column(i) for i in range(table.num_columns)], table.codes)
+            columns = coder.translate([table.column(i) for i in range(table.num_columns)], table.codes)
         except OverflowError:
             raise TraceFileError(f"Table {name!r} has a value that does not fit into 32 bits.") from None
         if name == "tables":
@@ -152,11 +152,11 @@ class _Coder:
     """Translates the tables of one part, to codes or back; `slots` are those of its `tables` rows."""
 
     def __init__(self, memory: Memory, encoding: bool) -> None:
-        self.slots = self._events = self._sequences = self._named = np.zeros(0, np.int32)
+        self.slots = NO_ROWS
         self._memory, self._encoding = memory, encoding
-        memory.open_part(self._events, self._sequences)
+        memory.open_part(NO_ROWS, NO_ROWS)
 
-    def translate(self, name: str, columns: list[np.ndarray], codes: Sequence[str]) -> list[np.ndarray]:
+    def translate(self, columns: list[np.ndarray], codes: Sequence[str]) -> list[np.ndarray]:
         true, out = list(columns), list(columns)
         for i in sorted(range(len(codes)), key=lambda i: _rank(codes[i])):
             if codes[i] == "taken":
@@ -165,8 +165,6 @@ class _Coder:
             out[i] = self._column(codes[i], columns[i], true)
             if not self._encoding:
                 true[i] = out[i]
-        if name == "tables":
-            self._events, self._sequences, self._named = true[0], true[1], self._memory.named
         return out
 
     def _column(self, code: str, column: np.ndarray, true: list[np.ndarray]) -> np.ndarray:
@@ -178,14 +176,13 @@ class _Coder:
         if code[0] == "h":
             return _held_by_key(column, true[int(code[1])], encoding)
         if code in ("t1", "t3"):
-            guess = latest(true[0], self._events, self._sequences if code == "t1" else self._named)
-            return hits(column, guess, encoding)
+            return hits(column, memory.sequence_at(true[0]) if code == "t1" else memory.block_at(true[0]), encoding)
         if code == "taken":
             return memory.table_blocks(self.slots, column, encoding)
         if code == "walk":
             return memory.block_keys(true[0], column, encoding)
         if code == "owner":
-            return memory.block_owners(true[1], latest(true[0], self._events, self._sequences), column, encoding)
+            return memory.block_owners(true[0], true[1], column, encoding)
         return column
 
 

@@ -7,6 +7,8 @@ One `Memory` follows a run through all its parts; writer and reader feed it the 
 
 import numpy as np
 
+NO_ROWS = np.zeros(0, np.int32)
+
 
 class Memory:
     """What the table rows so far have taught. Every method translates one column in both directions:
@@ -30,21 +32,23 @@ class Memory:
         self._last_freed = -1
         self._last_key = -1
         self._owner: dict[int, int] = {}
-        self._events: list[int] = []
-        self._named: list[int] = []
-        self._link: list[int] = []
-        self._sequences: list[int] = []
-        self._blocks: list[int] = []
-
-    @property
-    def named(self) -> np.ndarray:
-        """For each table row of this part the block that it is about: the one it names, or the one given up."""
-        return np.array(self._named, np.int32)
+        self.open_part(NO_ROWS, NO_ROWS)
 
     def open_part(self, events: np.ndarray, sequences: np.ndarray) -> None:
         """Begin a part with the events and sequences of its table rows."""
+        self._row_events, self._row_sequences = events, sequences
         self._events, self._sequences = events.tolist(), sequences.tolist()
-        self._named, self._link, self._blocks = [], [], []
+        self._named: list[int] = []
+        self._link: list[int] = []
+        self._blocks: list[int] = []
+
+    def sequence_at(self, events: np.ndarray) -> np.ndarray:
+        """For each event the sequence of the last table row of this part at or before it, -1 where there is none."""
+        return _latest(events, self._row_events, self._row_sequences)
+
+    def block_at(self, events: np.ndarray) -> np.ndarray:
+        """For each event the block that this row is about: the one it names, or the one that its slot gave up."""
+        return _latest(events, self._row_events, np.array(self._named, np.int32))
 
     def slots_of(self, indices: np.ndarray) -> np.ndarray:
         """Slots of this part's table rows; new ones are numbered on."""
@@ -117,9 +121,9 @@ class Memory:
         self._last_key = key
         return np.array(out, np.int32)
 
-    def block_owners(self, keys: np.ndarray, guess: np.ndarray, column: np.ndarray, encoding: bool) -> np.ndarray:
+    def block_owners(self, events: np.ndarray, keys: np.ndarray, column: np.ndarray, encoding: bool) -> np.ndarray:
         """blocks.owner: 0 is the owner of the block's last row, 1 the sequence of the last table row, else owner + 3."""
-        owners, out = self._owner, []
+        owners, guess, out = self._owner, self.sequence_at(events), []
         for key, likely, item in zip(keys.tolist(), guess.tolist(), column.tolist(), strict=True):
             last = owners.get(key, -1)
             if encoding:
@@ -132,7 +136,6 @@ class Memory:
         return np.array(out, np.int32)
 
 
-def latest(events: np.ndarray, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """For each of `events` the value of the last of `rows` (ascending events) at or before it, -1 where there is none."""
+def _latest(events: np.ndarray, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
     padded = np.concatenate((np.full(1, -1, np.int32), values))
     return padded[np.searchsorted(rows, events, side="right")]

@@ -325,9 +325,7 @@ class Recorder(Listener):
             rows += _pack_block(event, block, 1, shared.get(block, 1), owner, min(size, end - index * size), 0)
 
     def _strip(self, seq: Any) -> None:
-        self._strip_rows.add(
-            self.event + 1, seq.index, *self._strips[seq.index], seq.num_computed_tokens, seq.rate
-        )
+        self._strip_rows.add(self.event + 1, seq.index, *self._strips[seq.index], seq.num_computed_tokens, seq.rate)
 
     def _slots_of(self, sequence: int, count: int) -> list[int]:
         """Row keys of the first `count` table entries of a sequence; new ones are numbered on."""

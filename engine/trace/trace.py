@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -58,7 +59,7 @@ class Trace:
         header = check_header(header)
         parts = list(chunks) or [Chunk()]
         num_events = parts[-1].num_events
-        if any(b.num_events < a.num_events for a, b in zip(parts, parts[1:], strict=False)) or num_events < 0:
+        if any(b.num_events < a.num_events for a, b in pairwise(parts)) or num_events < 0:
             raise TraceFileError("The number of events goes down from one chunk to the next.")
         requests, num_sequences = check_requests([request for part in parts for request in part.requests])
         times = np.concatenate([part.times for part in parts])
@@ -117,11 +118,11 @@ class Trace:
         for name, track in self.tracks.items():
             digest.update(name.encode())
             for column in (*track.columns.values(), *(() if track.keys is None else (track.keys,))):
-                digest.update(np.ascontiguousarray(column, "<i4"))
+                digest.update(column.astype("<i4").tobytes())
         for table in (self.steps, self.happenings, self.decisions):
             for column in table.values():
-                digest.update(np.ascontiguousarray(column, "<i4"))
-        digest.update(np.ascontiguousarray(self.times, "<f8"))
+                digest.update(column.astype("<i4").tobytes())
+        digest.update(self.times.astype("<f8").tobytes())
         return digest.hexdigest()[:16]
 
     def ticks(self, event: int) -> int:
@@ -221,7 +222,7 @@ class Trace:
             if track.keys is not None:
                 sizes = _num_seen(track.columns["event"], track.columns["key"], bounds)
                 for part, keys in zip(parts, np.split(track.keys, sizes), strict=True):
-                    part.keys[name] = keys
+                    part.keys[name] = keys.copy()
         for name in ("steps", "happenings", "decisions"):
             columns = getattr(self, name)
             order = columns["updated" if name == "steps" else "event"]
@@ -229,7 +230,7 @@ class Trace:
                 setattr(part, name, rows)
         num_done = np.searchsorted(self.steps["updated"], bounds, side="right")
         for part, times in zip(parts, np.split(self.times, num_done), strict=True):
-            part.times = times
+            part.times = times.copy()
         known = _num_seen(self.happenings["event"], self.happenings["request"], bounds)
         for part, first, last in zip(parts, (0, *known), (*known, len(self.requests)), strict=True):
             part.requests = self.requests[first:last]

@@ -1,0 +1,13 @@
+"""KVScope in the browser: the pages and their order."""
+
+import streamlit as st
+
+st.set_page_config(page_title="KVScope", layout="wide", initial_sidebar_state="collapsed")
+st.navigation(
+    [
+        st.Page("viz/pages/start.py", title="Start", default=True),
+        st.Page("viz/pages/stage.py", title="Stage", url_path="stage"),
+        st.Page("viz/pages/bring_your_own.py", title="Bring your own", url_path="bring-your-own"),
+    ],
+    position="top",
+).run()

@@ -1,0 +1,34 @@
+"""Files that appear whole or not at all: written beside their place under another name, then moved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from scenarios.fields import ScenarioError
+
+
+def check_place(path: Path, suffixes: tuple[str, ...]) -> None:
+    """Raises ScenarioError for a path that cannot become a file, before long work is done for it."""
+    if path.suffix not in suffixes:
+        raise ScenarioError(f"{str(path)!r} has to end in {' or '.join(suffixes)}.")
+    if path.is_dir():
+        raise ScenarioError(f"{str(path)!r} is a folder; name a file in it.")
+    if not path.parent.is_dir():
+        raise ScenarioError(f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}.")
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """The path of a draft to write to; it takes the place of `path` when the block ends well.
+
+    Raises ScenarioError when it cannot be written there.
+    """
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        yield draft
+        draft.replace(path)
+    except OSError as error:
+        raise ScenarioError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

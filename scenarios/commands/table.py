@@ -1,0 +1,30 @@
+"""Text tables and numbers for a terminal."""
+
+from collections.abc import Sequence
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers_from: int | None = None) -> str:
+    """Aligned columns; those from `numbers_from` on are set flush right."""
+    lines = [list(heads), *(list(row) for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+    right = len(heads) if numbers_from is None else numbers_from
+
+    def cell(text: str, column: int) -> str:
+        return text.rjust(widths[column]) if column >= right else text.ljust(widths[column])
+
+    return "\n".join("  ".join(cell(text, i) for i, text in enumerate(line)).rstrip() for line in lines)
+
+
+def seconds(value: float | None) -> str:
+    """A time in the unit that suits it; a dash where there is none."""
+    if value is None:
+        return "-"
+    return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:,.2f} s"
+
+
+def percent(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1%}"
+
+
+def number(value: float | None, digits: int = 0) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"

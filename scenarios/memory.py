@@ -1,0 +1,73 @@
+"""How much memory a run would take, and the refusal of one that would not fit.
+
+A trace grows with what changes hands: a few rows for every block that is taken, filled and released, a few for every
+request, one for every step. The prices are measured and the estimate is an upper bound without preemptions; a request
+that can never be served counts nothing.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.request import Request
+from engine.settings import Settings
+from scenarios.fields import ScenarioError
+
+BYTES_PER_BLOCK = 550
+"""Of one block from its allocation to its release: two rows of a table and three of the pool, each kept twice."""
+BYTES_PER_REQUEST = 4_000
+BYTES_PER_STEP = 400
+SHARE_OF_FREE_MEMORY = 0.5
+"""Figures, files and the way to the browser need the rest."""
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def estimate(settings: Settings, requests: Iterable[Request]) -> int:
+    """Bytes that the trace of this run needs at most."""
+    pool = settings.pool_blocks
+    num_requests = num_blocks = num_steps = 0
+    for request in requests:
+        num_requests += request.sampling.n
+        num_steps += request.sampling.max_tokens
+        num_tokens = request.prompt.num_tokens + max(request.sampling.max_tokens - 1, 0)
+        if settings.max_model_len is not None:
+            num_tokens = min(num_tokens, settings.max_model_len)
+        needed = -(-num_tokens // settings.block_size)
+        if settings.kv_manager == "paged" and (pool is None or needed <= pool):
+            num_blocks += request.sampling.n * needed
+    steps = min(num_steps, settings.max_steps)
+    return num_requests * BYTES_PER_REQUEST + num_blocks * BYTES_PER_BLOCK + steps * BYTES_PER_STEP
+
+
+def refuse_if_too_large(settings: Settings, requests: Iterable[Request]) -> None:
+    """Raises ScenarioError when the estimate exceeds the memory that this machine can spare."""
+    needed, limit = estimate(settings, requests), int(available() * SHARE_OF_FREE_MEMORY)
+    if needed > limit:
+        raise ScenarioError(
+            f"this run would need about {_gigabytes(needed)} of memory and {_gigabytes(limit)} can be spared; "
+            "take fewer requests (--first N), a larger block_size, or fewer max_steps."
+        )
+
+
+def available() -> int:
+    """Bytes that this process may still take: what the machine has left, or its control group, whichever is less."""
+    return min(_machine_has(), _group_has())
+
+
+def _machine_has() -> int:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError, IndexError):
+        return 4 * 2**30
+
+
+def _group_has() -> int:
+    try:
+        limit = int((_CGROUP / "memory.max").read_text())
+        return limit - int((_CGROUP / "memory.current").read_text())
+    except (OSError, ValueError):
+        return 2**62
+
+
+def _gigabytes(num_bytes: int) -> str:
+    return f"{num_bytes / 1e9:,.1f} GB"

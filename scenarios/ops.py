@@ -1,0 +1,242 @@
+"""A story told by operations on the block pool instead of requests: allocate, append, fork, free, match, evict.
+
+The operations run on the engine's own paged KV manager and speak to its recorder, one operation a step, so that the
+player shows them like any other run. No scheduler takes part. An operation that fails changes nothing; it gets a step
+all the same, and its result names the error.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
+from typing import Any
+
+from engine.batch import Batch, Row
+from engine.kv.paged import PagedKV
+from engine.loop import trace_header
+from engine.request import Prompt, Request, SamplingParams, SequenceStatus
+from engine.sequence import Sequence as EngineSequence
+from engine.sequence import SequenceGroup, Ticks
+from engine.settings import Settings
+from engine.trace.recorder import Recorder
+from engine.trace.trace import Trace
+from scenarios.fields import ScenarioError, shown
+
+Result = dict[str, Any]
+Op = Sequence[Any]
+
+OPERANDS = {
+    "allocate": ("name", "tokens"),
+    "append": ("name", "tokens"),
+    "fork": ("name", "name"),
+    "free": ("name",),
+    "match": ("tokens",),
+    "evict": ("count",),
+}
+ERRORS = ("out_of_blocks", "unknown_seq", "duplicate_seq", "empty_prompt")
+"""Several at once: the first of this order."""
+MAX_TOKENS = 10_000_000
+
+
+class OpError(Exception):
+    """An operation that cannot be done; the argument is one of ERRORS."""
+
+
+class BlockPoolOps:
+    """Runs operations one after the other. `results` has one entry an operation: its numbers, or `error`, and always
+    `free_blocks`."""
+
+    def __init__(self, settings: Settings, ops: Iterable[Op], name: str = "", recorder: Recorder | None = None) -> None:
+        if settings.kv_manager != "paged":
+            raise ScenarioError(f"kv_manager is {settings.kv_manager!r}; operations need the paged one.")
+        self.ops = [_checked(op, number) for number, op in enumerate(ops)]
+        self.recorder = recorder or Recorder(trace_header(settings, name))
+        self.kv = PagedKV(settings, self.recorder)
+        self.sequences: dict[str, EngineSequence] = {}
+        self.results: list[Result] = []
+        self._duration = settings.step_time or 1.0
+        self._ticks = Ticks()
+        self._num_requests = 0
+        self._free_seats: list[int] = []
+        self._rows: list[Row] = []
+        self._output_len = 0
+        self._verbs: dict[str, Callable[..., Result]] = {
+            "allocate": self._allocate,
+            "append": self._append,
+            "fork": self._fork,
+            "free": self._free,
+            "match": lambda tokens: {"hit_tokens": 0},
+            "evict": lambda count: {"evicted": []},
+        }
+
+    def run(self) -> "BlockPoolOps":
+        """Carry out every operation. Returns itself."""
+        outputs = _appended_later(self.ops)
+        for number, op in enumerate(self.ops):
+            self._output_len = outputs[number]
+            self.results.append(self._step(number, op))
+        return self
+
+    @property
+    def tables(self) -> dict[str, list[int]]:
+        """The block table of every living sequence, in order of creation."""
+        return {name: list(seq.block_table) for name, seq in self.sequences.items()}
+
+    def check(self) -> None:
+        """The invariants of the pool. Raises AssertionError."""
+        self.kv.check(list(self.sequences.values()))
+
+    def _step(self, number: int, op: Op) -> Result:
+        verb, *operands = op
+        self._rows = []
+        try:
+            result = self._verbs[verb](*operands)
+        except OpError as error:
+            result = {"error": str(error)}
+        batch = Batch(number, None, planned=self._rows, num_tokens=sum(row.num_tokens for row in self._rows))
+        jumps = [(row.sequence, row.num_tokens) for row in self._rows]
+        self._ticks.now += 1
+        for row in self._rows:
+            row.sequence.advance(row.num_tokens)
+        self.recorder.advanced(batch, jumps, len(self.sequences), 0, self.kv.num_used)
+        self.recorder.close()
+        self.recorder.updated(batch, number * self._duration, (number + 1) * self._duration)
+        return {**result, "free_blocks": self.kv.num_free}
+
+    def _allocate(self, name: str, tokens: int | Sequence[int]) -> Result:
+        group = self._group(name, tokens)
+        seq = group.lead
+        if self.kv.fits(seq, group.prompt_len) is not None:
+            raise OpError("out_of_blocks")
+        if name in self.sequences:
+            raise OpError("duplicate_seq")
+        if not group.prompt_len:
+            raise OpError("empty_prompt")
+        self._enter(name, group)
+        allocation = self.kv.allocate(seq, group.prompt_len)
+        assert allocation is not None, "a probe that fits is followed by an allocation that fits"
+        self._admit(group)
+        self._rows = [Row(seq, 0, group.prompt_len, 0)]
+        return {"hit_tokens": allocation.hit_tokens, "new_blocks": len(allocation.new_blocks)}
+
+    def _append(self, name: str, tokens: int | Sequence[int]) -> Result:
+        seq, count = self._known(name), _num_tokens(tokens)
+        if not count:
+            return {"new_blocks": 0, "cow_copies": 0}
+        allocation = self.kv.allocate(seq, count)
+        if allocation is None:
+            need = self.kv.fits(seq, count)
+            assert need is not None, "an allocation that fails is explained by the probe"
+            self.recorder.skipped(seq.group, "no_block", need.resource, need.needed, need.available, -1)
+            self.recorder.close()
+            raise OpError("out_of_blocks")
+        if allocation.new_blocks or allocation.copies:
+            self.recorder.close()
+        self._rows = [Row(seq, seq.num_computed_tokens, count, 0)]
+        return {"new_blocks": len(allocation.new_blocks), "cow_copies": len(allocation.copies)}
+
+    def _fork(self, parent: str, child: str) -> Result:
+        source = self._known(parent)
+        if child in self.sequences:
+            raise OpError("duplicate_seq")
+        group = self._group(child, source.num_computed_tokens)
+        self._enter(child, group)
+        self.kv.fork(source, group.lead)
+        self._admit(group)
+        return {}
+
+    def _free(self, name: str) -> Result:
+        seq = self._known(name)
+        del self.sequences[name]
+        freed = self.kv.free(seq)
+        heappush(self._free_seats, seq.seat)
+        seq.seat = -1
+        seq.status = seq.group.status = SequenceStatus.FINISHED
+        self.recorder.finished(seq)
+        self.recorder.completed(seq.group)
+        self.recorder.close()
+        return {"freed_blocks": freed}
+
+    def _known(self, name: str) -> EngineSequence:
+        if name not in self.sequences:
+            raise OpError("unknown_seq")
+        return self.sequences[name]
+
+    def _group(self, name: str, tokens: int | Sequence[int]) -> SequenceGroup:
+        """A request of one sequence that nobody knows yet."""
+        number = self._num_requests
+        prompt = Prompt.of_length(tokens, number) if isinstance(tokens, int) else Prompt.of_ids(tokens)
+        request = Request(name, len(self.results) * self._duration, prompt, SamplingParams(1, self._output_len))
+        return SequenceGroup(request, number, number, self._output_len, self._ticks)
+
+    def _enter(self, name: str, group: SequenceGroup) -> None:
+        self._num_requests += 1
+        self.sequences[name] = group.lead
+        self.recorder.arrived(group)
+
+    def _admit(self, group: SequenceGroup) -> None:
+        seat = heappop(self._free_seats) if self._free_seats else len(self.sequences) - 1
+        group.lead.seat = seat
+        group.lead.status = group.status = SequenceStatus.DECODE
+        self.recorder.admitted(group, group.prompt_len, False)
+        self.recorder.close()
+
+
+def run_ops(settings: Settings, ops: Iterable[Op], name: str = "") -> Trace:
+    """The trace of a list of operations, one a step. Raises ScenarioError for an operation that is not well formed."""
+    return BlockPoolOps(settings, ops, name).run().recorder.trace()
+
+
+def _appended_later(ops: Sequence[Op]) -> list[int]:
+    """For each operation that makes a sequence: the tokens that will be appended to it before it is freed."""
+    totals = [0] * len(ops)
+    maker: dict[str, int] = {}
+    for number, (verb, *operands) in enumerate(ops):
+        if verb in ("allocate", "fork"):
+            maker.setdefault(operands[-1] if verb == "fork" else operands[0], number)
+        elif verb == "append" and operands[0] in maker:
+            totals[maker[operands[0]]] += _num_tokens(operands[1])
+        elif verb == "free":
+            maker.pop(operands[0], None)
+    return totals
+
+
+def _num_tokens(tokens: int | Sequence[int]) -> int:
+    return tokens if isinstance(tokens, int) else len(tokens)
+
+
+def _checked(op: Any, number: int) -> Op:
+    """The operation, if its name and operands are as in OPERANDS. Raises ScenarioError."""
+    where = f"ops[{number}]"
+    if not isinstance(op, (list, tuple)) or not op or not isinstance(op[0], str):
+        raise ScenarioError(f"{where} is {shown(op)}; an operation is a list that begins with its name.")
+    kinds = OPERANDS.get(op[0])
+    if kinds is None:
+        raise ScenarioError(f"{where} is the unknown operation {shown(op[0])}; known are {', '.join(OPERANDS)}.")
+    if len(op) != 1 + len(kinds):
+        raise ScenarioError(f"{where} {op[0]} has {len(op) - 1} operands; it takes {len(kinds)}: {', '.join(kinds)}.")
+    for kind, value in zip(kinds, op[1:], strict=True):
+        problem = _CHECKS[kind](value)
+        if problem:
+            raise ScenarioError(f"{where} {op[0]} has {shown(value)}; {problem}.")
+    return op
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
+
+
+def _check_name(value: Any) -> str:
+    return "" if isinstance(value, str) and 0 < len(value) <= 1_000 else "a sequence is named by a text"
+
+
+def _check_count(value: Any) -> str:
+    return "" if _is_count(value) else f"give a whole number from 0 to {MAX_TOKENS:,}"
+
+
+def _check_tokens(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        fits = len(value) <= MAX_TOKENS and all(type(token) is int and 0 <= token < 2**31 for token in value)
+        return "" if fits else "token ids are whole numbers from 0 to 2,147,483,647"
+    return "" if _is_count(value) else f"give a list of token ids or a number of tokens up to {MAX_TOKENS:,}"
+
+
+_CHECKS: dict[str, Callable[[Any], str]] = {"name": _check_name, "count": _check_count, "tokens": _check_tokens}

@@ -1,0 +1,156 @@
+"""The `requests` of a scenario file: one object a request, read into `Request` and written back.
+
+A prompt is a list of token ids, a text, a length `{"len"}` or token runs `{"runs": [[content, start, len]]}`. The words
+of a text become ids by first appearance in the file, so equal words share KV. A later round of a conversation names the
+request it comes `after`; its `arrival_s` is null.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.request import Prompt, Request, SamplingParams
+from scenarios.fields import Fields, ScenarioError, shown
+
+KEYS = ("id", "arrival_s", "prompt", "output_len", "n", "tenant", "priority", "after", "delay_s", "measured")
+MAX_REQUESTS = 1_000_000
+MAX_SEQUENCES = 4_000_000
+MAX_SAMPLES = 4_096
+MAX_TOKENS = 2**31 - 1
+MAX_SECONDS = 1e15
+MAX_CONTENT = 2**63 - 1
+
+
+def read_requests(entries: Sequence[Any]) -> tuple[Request, ...]:
+    """Requests of a file in its order. Raises ScenarioError for the first entry that cannot be used."""
+    vocabulary: dict[str, int] = {}
+    requests = tuple(_request(entry, index, vocabulary) for index, entry in enumerate(entries))
+    check_requests(requests)
+    return requests
+
+
+def check_requests(requests: Sequence[Request]) -> None:
+    """Ids are unique, samples within the limit, and every chain of `after` starts at a request with an arrival."""
+    by_id: dict[str, Request] = {}
+    for request in requests:
+        if request.request_id in by_id:
+            raise ScenarioError(f"two requests have the id {shown(request.request_id)}; each needs its own.")
+        by_id[request.request_id] = request
+    num_sequences = sum(request.sampling.n for request in requests)
+    if num_sequences > MAX_SEQUENCES:
+        raise ScenarioError(f"the requests ask for {num_sequences:,} samples; at most {MAX_SEQUENCES:,} are allowed.")
+    grounded: set[str] = set()
+    for request in requests:
+        chain: dict[str, None] = {}
+        while request.after is not None and request.request_id not in grounded:
+            chain[request.request_id] = None
+            if request.after not in by_id:
+                raise ScenarioError(
+                    f"request {shown(request.request_id)} comes after an unknown {shown(request.after)}."
+                )
+            if request.after in chain:
+                raise ScenarioError(f"request {shown(request.after)} waits for itself; a first round has no after.")
+            request = by_id[request.after]
+        grounded.update(chain)
+
+
+def dump_request(request: Request, index: int) -> dict[str, Any]:
+    """The entry of a scenario file; optional keys appear only where they say something."""
+    entry: dict[str, Any] = {
+        "id": request.request_id,
+        "arrival_s": request.arrival_time if request.after is None else None,
+        "prompt": _dump_prompt(request.prompt, index),
+        "output_len": request.sampling.max_tokens,
+    }
+    optional = {
+        "n": (request.sampling.n, 1),
+        "tenant": (request.tenant, ""),
+        "priority": (request.priority, 0),
+        "after": (request.after, None),
+        "delay_s": (request.delay, 0.0),
+        "measured": (request.measured, {}),
+    }
+    return entry | {key: value for key, (value, default) in optional.items() if value != default}
+
+
+def _request(entry: Any, index: int, vocabulary: dict[str, int]) -> Request:
+    fields = Fields(entry, f"requests[{index}]", KEYS)
+    after = fields.id("after") if "after" in fields else None
+    return Request(
+        request_id=fields.id("id"),
+        arrival_time=0.0 if after is not None else fields.number("arrival_s", 0.0, MAX_SECONDS, default=0.0),
+        prompt=_prompt(fields, index, vocabulary),
+        sampling=SamplingParams(
+            n=fields.whole("n", 1, MAX_SAMPLES, default=1),
+            max_tokens=fields.whole("output_len", 0, MAX_TOKENS),
+        ),
+        tenant=fields.text("tenant", default="", limit=200),
+        priority=fields.whole("priority", -(2**31), 2**31 - 1, default=0),
+        after=after,
+        delay=fields.number("delay_s", 0.0, MAX_SECONDS, default=0.0),
+        measured=_measured(fields),
+    )
+
+
+def _prompt(fields: Fields, index: int, vocabulary: dict[str, int]) -> Prompt:
+    value = fields.required("prompt")
+    if isinstance(value, str):
+        return Prompt.of_ids(vocabulary.setdefault(word, len(vocabulary)) for word in value.split())
+    if isinstance(value, (list, tuple)):
+        if not all(_is_whole(token, 0, MAX_TOKENS) for token in value):
+            raise fields.problem("prompt", "token ids are whole numbers from 0 on")
+        return Prompt.of_ids(value)
+    if not isinstance(value, Mapping) or len(value) != 1 or not value.keys() <= {"len", "runs"}:
+        raise fields.problem("prompt", 'give token ids, a text, {"len": n} or {"runs": [[content, start, len]]}')
+    inner = Fields(value, f"{fields.where}: prompt", ("len", "runs"))
+    if "len" in inner:
+        return Prompt.of_length(inner.whole("len", 0, MAX_TOKENS), content=own_content(index))
+    return _prompt_of_runs(inner)
+
+
+def _prompt_of_runs(fields: Fields) -> Prompt:
+    runs = []
+    for run in fields.items("runs", 1_000_000):
+        if not isinstance(run, (list, tuple)) or len(run) != 3:
+            raise ScenarioError(f"{fields.where}: run {shown(run)} has to be [content, start, len].")
+        content, start, length = run
+        if not _is_whole(content, -MAX_CONTENT, MAX_CONTENT) or not all(_is_whole(v, 0, MAX_TOKENS) for v in run[1:]):
+            raise ScenarioError(
+                f"{fields.where}: run {shown(run)} has to be three whole numbers, start and len from 0 on."
+            )
+        if length:
+            runs.append((content, start, length))
+    prompt = Prompt(runs=tuple(runs))
+    if prompt.num_tokens > MAX_TOKENS:
+        raise ScenarioError(f"{fields.where}: the runs have {prompt.num_tokens:,} tokens; at most {MAX_TOKENS:,} fit.")
+    return prompt
+
+
+def own_content(index: int) -> int:
+    """The content id of a prompt of which only the length is known: equal to nothing else in the run."""
+    return -1 - index
+
+
+def _dump_prompt(prompt: Prompt, index: int) -> Any:
+    if prompt.token_ids is not None:
+        return list(prompt.token_ids)
+    if not prompt.runs:
+        return {"len": 0}
+    if len(prompt.runs) == 1 and prompt.runs[0][:2] == (own_content(index), 0):
+        return {"len": prompt.num_tokens}
+    return {"runs": [list(run) for run in prompt.runs]}
+
+
+def _measured(fields: Fields) -> dict[str, float]:
+    values = fields.data.get("measured") or {}
+    if not isinstance(values, Mapping) or len(values) > 32:
+        raise fields.problem("measured", "it has to be an object of at most 32 times in seconds")
+    for name, value in values.items():
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_SECONDS
+        if not name.isprintable() or len(name) > 100 or not number or not math.isfinite(value):
+            raise fields.problem("measured", "every entry has to be a time in seconds")
+    return {str(name): float(value) for name, value in values.items()}
+
+
+def _is_whole(value: Any, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high

@@ -1,0 +1,111 @@
+"""The player's files: small, complete, silent towards every host, and one vocabulary with Python."""
+
+import gzip
+import json
+import re
+import struct
+from pathlib import Path
+
+import pytest
+
+from engine.request import SequenceStatus
+from engine.trace import track
+from tests.browser.player_page import player_page
+from viz import player
+from viz.player import envelope, javascript, source_files, stylesheet
+
+FOLDER = Path(player.__file__).parent / "js"
+SVG_NAMESPACE = "http://www.w3.org/2000/svg"
+
+
+def vocabulary() -> dict:
+    text = (FOLDER / "vocabulary.js").read_text(encoding="utf-8")
+    found = re.search(r"const VOCABULARY = (\{.*?\n\});", text, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_all_files_together_stay_under_sixty_kilobytes_compressed():
+    assert len(gzip.compress((javascript() + stylesheet()).encode())) < 60_000
+
+
+def test_every_file_is_joined_exactly_once_and_the_entry_comes_last():
+    names = source_files()
+    assert sorted(names) == sorted(path.name for path in FOLDER.iterdir())
+    assert names[-1] == "main.js"
+
+
+def test_newlines_survive_the_joining_so_that_nothing_is_taken_for_a_path():
+    lines = sum(len((FOLDER / name).read_text(encoding="utf-8").splitlines()) for name in source_files())
+    assert javascript().count("\n") >= lines - 1
+    assert "\n" in stylesheet().strip()
+
+
+@pytest.mark.parametrize("name", source_files())
+def test_a_file_says_what_it_is_and_has_at_most_300_lines(name):
+    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("// ")
+    assert len(lines) <= 300
+
+
+@pytest.mark.parametrize("name", [name for name in source_files() if name.startswith("panel_")])
+def test_a_panel_file_defines_one_panel_of_its_own_name(name):
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    assert text.count("definePanel(") == 1
+    assert f'name: "{name[6:-3]}",' in text
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "fetch(", "XMLHttp"],
+)
+def test_nothing_is_run_as_code_taken_as_markup_or_requested(word):
+    assert word not in javascript()
+
+
+def test_no_address_of_any_host_is_in_the_files():
+    text = (javascript() + stylesheet()).replace(SVG_NAMESPACE, "")
+    assert not re.findall(r"(?:https?:)?//[a-z0-9-]+\.[a-z]{2,}|url\(|@import", text)
+
+
+def test_the_browser_knows_the_same_tracks_as_python():
+    assert vocabulary()["tracks"] == [
+        {"name": s.name, "fields": list(s.fields), "defaults": list(s.defaults), "ramps": list(s.ramps)}
+        for s in track.SPECS.values()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("statuses", [status.name for status in SequenceStatus]),
+        ("happenings", list(track.HAPPENINGS)),
+        ("happening_columns", list(track.HAPPENING_COLUMNS)),
+        ("actions", list(track.ACTIONS)),
+        ("reasons", list(track.REASONS)),
+        ("resources", list(track.RESOURCES)),
+        ("decision_columns", list(track.DECISION_COLUMNS)),
+        ("step_columns", list(track.STEP_COLUMNS)),
+    ],
+)
+def test_the_browser_uses_the_same_words_as_python(name, expected):
+    assert vocabulary()[name] == expected
+
+
+def test_an_envelope_holds_the_options_and_then_the_runs():
+    packed = envelope([b"one", b"three"], {"frame": "12.3"})
+    (length,) = struct.unpack_from("<I", packed)
+    assert json.loads(packed[4 : 4 + length]) == {"options": {"frame": "12.3"}, "lengths": [3, 5]}
+    assert packed[4 + length :] == b"onethree"
+
+
+@pytest.mark.parametrize("count", [0, 4])
+def test_only_one_to_three_runs_are_shown(count):
+    with pytest.raises(ValueError, match=f"1 to 3 runs at once, not {count}"):
+        player.player([b""] * count, key="player")
+
+
+def test_the_page_without_a_server_takes_no_title_for_markup():
+    page = player_page([b"run"], title="<script>alert(1)</script>")
+    assert "<script>alert" not in page
+    assert "default-src 'none'" in page

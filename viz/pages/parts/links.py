@@ -1,0 +1,84 @@
+"""What a link to the Stage says: `?scenario=...&run=...&p.block_size=8&f=12`.
+
+Python owns scenario, run and settings; the player owns `f` and writes it without a rerun. Python sees `f` only when the
+page is loaded, so it drops it whenever another run is chosen. A link that names what is not there is answered with one
+sentence and the nearest thing that exists.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from engine.settings import SettingsError
+from scenarios.fields import ScenarioError
+from scenarios.scenario import Scenario
+
+PREFIX = "p."
+MAX_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One run of one scenario, with changed settings."""
+
+    scenario: str
+    run: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def params(self) -> dict[str, str]:
+        """The query parameters of a link to this choice."""
+        changes = {f"{PREFIX}{name}": _written(value) for name, value in self.changes.items()}
+        return {"scenario": self.scenario, "run": self.run, **changes}
+
+
+def read(params: Mapping[str, str], catalogue: Mapping[str, Scenario], otherwise: Choice) -> tuple[Choice, list[str]]:
+    """The choice that a link makes, and a sentence for each thing in it that does not exist."""
+    if "scenario" not in params:
+        return otherwise, []
+    name = params["scenario"]
+    if name not in catalogue:
+        return otherwise, [f"There is no scenario {quoted(name)}; this is {quoted(otherwise.scenario)} instead."]
+    scenario, problems = catalogue[name], []
+    runs = [run.name for run in scenario.runs]
+    run = params.get("run", runs[0])
+    if run not in runs:
+        problems.append(f"Scenario {quoted(name)} has no run {quoted(run)}, only {', '.join(runs)}; this is {runs[0]}.")
+        run = runs[0]
+    changes = {key.removeprefix(PREFIX): value for key, value in params.items() if key.startswith(PREFIX)}
+    try:
+        scenario.with_settings(changes).settings_of(run)
+    except (SettingsError, ScenarioError) as error:
+        problems.append(f"A setting in the link cannot be used: {error}")
+        changes = {}
+    return Choice(name, run, changes), problems
+
+
+def write(choice: Choice) -> None:
+    """Put the choice into the address; the place in the run begins anew."""
+    st.query_params.from_dict(choice.params())
+
+
+def current(catalogue: Mapping[str, Scenario]) -> tuple[Choice, list[str]]:
+    """The choice of this page: that of its address, else the last one of this session, else the first scenario."""
+    first = next(iter(catalogue.values()))
+    otherwise = st.session_state.get("choice") or Choice(first.name, first.runs[0].name)
+    params = st.query_params.to_dict()
+    choice, problems = read(params, catalogue, otherwise)
+    st.session_state["choice"] = choice
+    if {key: value for key, value in params.items() if key != "f"} != choice.params():
+        st.query_params.from_dict({**choice.params(), **({"f": params["f"]} if "f" in params else {})})
+    return choice, problems
+
+
+def quoted(text: str) -> str:
+    """A text from outside as a sentence may quote it: one line, not too long."""
+    line = " ".join(text.split())
+    return f"“{line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + '…'}”"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(str, value))
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,89 @@
+"""Tables about a trace file: what was read of it, every row that was refused, and its requests beside their run.
+
+Names and ids come from the file, so they are shown as text or in table cells, and a table is cut at a stated number of
+rows.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.request import Request
+from scenarios.readers import TraceFile
+from viz.pages.parts import page
+from viz.pages.parts.runs import Finished
+
+MAX_ROWS = 1_000
+MAX_ID = 60
+
+
+def what_was_read(name: str, file: TraceFile) -> None:
+    """The detected format, what became of the rows, and notes, in a few lines."""
+    page.heading(name)
+    st.text(
+        f"Read as {file.format}. {file.num_rows:,} rows: {file.num_accepted:,} accepted ({len(file.requests):,} requests), "
+        f"{len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
+    )
+    for note in file.notes:
+        st.text(note)
+    if file.ignored_columns:
+        st.text(f"Columns that were not needed: {', '.join(file.ignored_columns)[:500]}.")
+
+
+def rejected_rows(file: TraceFile) -> None:
+    """Line, code and sentence of every rejected row."""
+    if not file.rejected:
+        return
+    page.heading("Rejected rows" + _first_of(len(file.rejected)))
+    rejected = file.rejected[:MAX_ROWS]
+    st.dataframe(
+        {
+            "line": [row.line for row in rejected],
+            "code": [row.reason for row in rejected],
+            "why": [row.text for row in rejected],
+        },
+        hide_index=True,
+    )
+
+
+def requests_of_file(file: TraceFile) -> None:
+    page.heading("Requests" + _first_of(len(file.requests)))
+    st.dataframe(_columns(file.requests[:MAX_ROWS]), hide_index=True)
+
+
+def requests_of_run(requests: Sequence[Request], finished: Finished) -> None:
+    """One row a request: what the file says, what the run gave, what the file measured."""
+    known = {request["id"]: index for index, request in enumerate(finished.trace.requests)}
+    figures = finished.metrics.requests
+    chosen = [request for request in requests[:MAX_ROWS] if request.request_id in known]
+    rows = [known[request.request_id] for request in chosen]
+    columns = _columns(chosen)
+    columns["arrival s"] = _rounded(figures.arrival[rows])
+    columns["first token after s"] = _rounded(figures.ttft[rows])
+    columns["latency s"] = _rounded(figures.latency[rows])
+    columns["preempted"] = figures.num_preemptions[rows].tolist()
+    for name in ("queue_s", "ttft_s", "tpot_s", "latency_s"):
+        if any(name in request.measured for request in chosen):
+            columns[f"measured {name}"] = [request.measured.get(name) for request in chosen]
+    page.heading("Requests of this run" + _first_of(len(requests)))
+    st.dataframe(columns, hide_index=True)
+
+
+def _columns(requests: Sequence[Request]) -> dict[str, list[Any]]:
+    return {
+        "request": [request.request_id[:MAX_ID] for request in requests],
+        "arrival s": [None if request.after is not None else request.arrival_time for request in requests],
+        "after": [(request.after or "")[:MAX_ID] for request in requests],
+        "prompt tokens": [request.prompt.num_tokens for request in requests],
+        "output tokens": [request.sampling.max_tokens for request in requests],
+    }
+
+
+def _rounded(values: np.ndarray) -> list[float | None]:
+    return [round(float(value), 6) if np.isfinite(value) else None for value in values]
+
+
+def _first_of(count: int) -> str:
+    return f" (the first {MAX_ROWS:,} of {count:,})" if count > MAX_ROWS else f" ({count:,})"

@@ -1,0 +1,103 @@
+"""Uploaded trace files: kept on disk by content, read in the background, and known again after a rerun or on another page.
+
+A page remembers only the digest of its file. The last eight files stay until the server ends; an older one has to be
+uploaded again. What is in a file is decided by the readers of `scenarios`.
+"""
+
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import BinaryIO
+
+import streamlit as st
+
+from scenarios.source import Cut, Source, trace_file
+from viz.pages.parts.jobs import Job, Report
+
+MAX_FILES = 8
+MAX_READ = 8
+MAX_MEGABYTES = 200
+LARGE = 500_000
+FIRST_OF_LARGE = 2_000
+PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file on disk: its name as the user has it, its digest, its path, its size in bytes."""
+
+    name: str
+    digest: str
+    path: Path
+    size: int
+
+
+class Uploads:
+    """The files of all sessions, newest last."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="kvscope-")
+        self._files: OrderedDict[str, Upload] = OrderedDict()
+        self._lock = Lock()
+
+    def keep(self, source: BinaryIO, name: str) -> Upload:
+        """Copy `source` to disk piece by piece; the same content is kept once."""
+        digest, size = hashlib.sha256(), 0
+        draft = Path(self._folder.name) / f"draft-{id(source)}"
+        source.seek(0)
+        with draft.open("wb") as target:
+            while piece := source.read(PIECE):
+                digest.update(piece)
+                size += target.write(piece)
+        upload = Upload(name, digest.hexdigest()[:16], draft.with_name(digest.hexdigest()), size)
+        draft.replace(upload.path)
+        with self._lock:
+            self._files.pop(upload.digest, None)
+            self._files[upload.digest] = upload
+            while len(self._files) > MAX_FILES:
+                self._files.popitem(last=False)[1].path.unlink(missing_ok=True)
+        return upload
+
+    def find(self, digest: str | None) -> Upload | None:
+        with self._lock:
+            return self._files.get(digest or "")
+
+
+@st.cache_resource(show_spinner=False)
+def store() -> Uploads:
+    """The one store of this server."""
+    return Uploads()
+
+
+def first_cut(upload: Upload | None) -> Cut:
+    """What is read before anything else was chosen: all of a file, or the beginning of one with more than LARGE bytes."""
+    return Cut(first=FIRST_OF_LARGE) if upload is not None and upload.size > LARGE else Cut()
+
+
+def reading(upload: Upload, cut: Cut) -> Job[Source]:
+    """The job that reads this part of the file; its result holds the file's requests and the scenario of its runs."""
+    return _reading(content_of(upload, cut), upload, cut)
+
+
+def forget_reading(upload: Upload, cut: Cut) -> None:
+    _reading.clear(content_of(upload, cut), upload, cut)
+
+
+def content_of(upload: Upload, cut: Cut) -> str:
+    """What arrives, in one line: the same for the same part of the same file."""
+    return f"{upload.digest} {cut}"
+
+
+@st.cache_resource(max_entries=MAX_READ, show_spinner=False, on_release=Job.stop)
+def _reading(key: str, _upload: Upload, _cut: Cut) -> Job[Source]:
+    return Job(lambda report: _read(_upload, _cut, report))
+
+
+def _read(upload: Upload, cut: Cut, report: Report) -> Source:
+    def progress(num_bytes: int) -> None:
+        report(num_bytes / max(upload.size, 1), f"{num_bytes / 1e6:,.0f} of {upload.size / 1e6:,.0f} MB")
+
+    return trace_file(upload.path, upload.name, cut, progress)

@@ -1,0 +1,75 @@
+"""The player as one Streamlit component: plain JavaScript and CSS, joined here from small files and passed inline.
+
+It gets one to three runs once, as the bytes of `viz.player.wire`, and plays them in the browser without the server. The
+files are joined in the order of `source_files` with their newlines kept: a text without an inner newline would be taken
+for a path. A panel is one file `panel_<name>.js`, found by its name; `js/panels.js` says what is in it.
+"""
+
+import json
+import struct
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+MAX_RUNS = 3
+CORE = (
+    "vocabulary crc codes codec rows run lanes hues place text dom theme paint words panels legend frame sentence "
+    "cell grid_layout copy_arrows pixel_grid strips lane_painter layout transport table_view dialogs keys link clock parity player"
+).split()
+"""What everything else stands on, in an order in which nothing is used before it is defined."""
+
+
+def source_files() -> list[str]:
+    """Names of the JavaScript files in the order in which they are joined: core, panels, entry."""
+    found = sorted(path.name for path in (resources.files(__name__) / "js").iterdir() if path.name.endswith(".js"))
+    panels = [name for name in found if name.startswith("panel_")]
+    return [f"{name}.js" for name in CORE] + panels + ["main.js"]
+
+
+@cache
+def javascript() -> str:
+    """The whole player as one module: it exports the entry for Streamlit and defines `mount(root, blobs, options)`."""
+    folder = resources.files(__name__) / "js"
+    return "\n".join((folder / name).read_text(encoding="utf-8") for name in source_files())
+
+
+@cache
+def stylesheet() -> str:
+    return (resources.files(__name__) / "player.css").read_text(encoding="utf-8")
+
+
+def envelope(blobs: Sequence[bytes], options: dict[str, Any]) -> bytes:
+    """The one byte string that Streamlit can carry: u32 LE length of a JSON object, the object, the runs."""
+    head = json.dumps({"options": options, "lengths": [len(blob) for blob in blobs]}).encode()
+    return b"".join((struct.pack("<I", len(head)), head, *blobs))
+
+
+def player(
+    blobs: Sequence[bytes],
+    *,
+    key: str,
+    height: int | None = None,
+    frame: str | None = None,
+    link: bool = True,
+    lang: str = "en",
+) -> None:
+    """Show one to three runs, each the bytes of `viz.player.wire.wire`.
+
+    height  pixels; None fills the window below the player's upper edge, at least 640
+    frame   place to begin with, `12` or `12.3`, where the address has no `f`
+    link    write the place to the `f` of the address and read it from there
+
+    Raises ValueError for another number of runs.
+    """
+    if not 1 <= len(blobs) <= MAX_RUNS:
+        raise ValueError(f"The player shows 1 to {MAX_RUNS} runs at once, not {len(blobs)}.")
+    options = {"height": height, "frame": frame, "link": "query" if link else "", "lang": lang}
+    _component()(key=key, data=envelope(blobs, options), width="stretch", height="content")
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    import streamlit as st
+
+    return st.components.v2.component("kvscope.player", css=stylesheet(), js=javascript())

@@ -1,0 +1,82 @@
+// Reads the container of a run: magic, then parts of compressed JSON and binary tables (engine/trace/codec.py).
+// A table lies column by column, each column as byte planes; codes.js turns stored columns into true ones.
+// What the numbers mean is the business of run.js; a part or table that nobody knows is passed over there.
+const MAGIC = "KVSCOPE1";
+const MAX_PART_BYTES = 512 * 1024 * 1024;
+
+class BadRun extends Error {}
+
+async function readParts(blob, onPart) {
+  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
+  const magic = String.fromCharCode(...blob.subarray(0, MAGIC.length));
+  if (magic !== MAGIC) throw new BadRun("these bytes are not a KVScope run; the first eight letters have to be " + MAGIC + ".");
+  const memory = new CodeMemory();
+  let at = MAGIC.length;
+  while (at < blob.length) {
+    if (blob.length - at < 8) throw new BadRun(`the run ends in the middle of a part, at byte ${at}.`);
+    const rawLength = view.getUint32(at, true);
+    const packedLength = view.getUint32(at + 4, true);
+    at += 8;
+    if (packedLength > blob.length - at) throw new BadRun(`a part of ${packedLength} bytes is cut off at byte ${at}.`);
+    if (rawLength > MAX_PART_BYTES) throw new BadRun(`a part of ${rawLength} bytes is above the limit of ${MAX_PART_BYTES}.`);
+    onPart(decodePart(await inflate(blob.subarray(at, at + packedLength), rawLength), memory));
+    at += packedLength;
+  }
+  return memory.keys;
+}
+
+async function inflate(packed, rawLength) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const raw = new Uint8Array(rawLength);
+  const reader = stream.getReader();
+  let filled = 0;
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    if (filled + piece.value.length > rawLength) throw new BadRun(`a part is longer than the ${rawLength} bytes it announces.`);
+    raw.set(piece.value, filled);
+    filled += piece.value.length;
+  }
+  if (filled !== rawLength) throw new BadRun(`a part has ${filled} bytes and announces ${rawLength}.`);
+  return raw;
+}
+
+// raw bytes -> {...JSON, tables: {name: {rows, columns: [Int32Array | Float64Array]}}}
+function decodePart(raw, memory) {
+  const jsonLength = raw.length < 4 ? Infinity : new DataView(raw.buffer).getUint32(0, true);
+  if (jsonLength > raw.length - 4) throw new BadRun("a part is shorter than its description.");
+  const part = JSON.parse(new TextDecoder().decode(raw.subarray(4, 4 + jsonLength)));
+  const tables = {};
+  memory.openPart();
+  let at = 4 + jsonLength;
+  for (const [name, rows, cols, dtype, codes] of part.tables ?? []) {
+    const size = rows * cols * (dtype === "f8" ? 8 : 4);
+    if (!(rows >= 0 && cols >= 0) || size > raw.length - at)
+      throw new BadRun(`table ${name} announces ${rows} rows of ${cols} columns, more than its part holds.`);
+    const planes = raw.subarray(at, at + size);
+    at += size;
+    const columns = dtype === "f8" ? readDoubles(planes, rows, cols, codes[0] === "d") : readInts(name, planes, rows, cols, codes, memory);
+    tables[name] = {rows, columns};
+  }
+  return {...part, tables};
+}
+
+function readInts(name, planes, rows, cols, codes, memory) {
+  const columns = Array.from({length: cols}, (_, c) => {
+    const column = new Int32Array(rows);
+    const b0 = c * 4 * rows, b1 = b0 + rows, b2 = b1 + rows, b3 = b2 + rows;
+    for (let i = 0; i < rows; i++)
+      column[i] = planes[b0 + i] | (planes[b1 + i] << 8) | (planes[b2 + i] << 16) | (planes[b3 + i] << 24);
+    return column;
+  });
+  return decodeColumns(name, columns, codes, memory);
+}
+
+// Doubles lie as one column in row order, each counted from the one before on its 64 bits.
+function readDoubles(planes, rows, cols, isDelta) {
+  const count = rows * cols;
+  const bytes = new Uint8Array(count * 8);
+  for (let b = 0; b < 8; b++) for (let i = 0; i < count; i++) bytes[i * 8 + b] = planes[b * count + i];
+  const bits = new BigInt64Array(bytes.buffer);
+  if (isDelta) for (let i = 1; i < count; i++) bits[i] += bits[i - 1];
+  const numbers = new Float64Array(bytes.buffer);
+  return Array.from({length: cols}, (_, c) => Float64Array.from({length: rows}, (_, row) => numbers[row * cols + c]));
+}

@@ -1,0 +1,50 @@
+// Two small windows inside the player: "go to iteration" and the list of keys. Escape closes them and gives the focus back.
+class Dialogs {
+  constructor(player, words) {
+    this.player = player;
+    this.open_ = null;
+    this.goToInput = element("input", {type: "number", min: 1, step: 1, inputmode: "numeric", "aria-label": words.goTo});
+    this.goToHint = element("small");
+    const form = element("form", {}, element("label", {}, words.goTo, this.goToInput), this.goToHint);
+    form.addEventListener("submit", event => {
+      event.preventDefault();
+      const step = Number(this.goToInput.value) - 1;
+      this.close();
+      if (Number.isInteger(step)) player.goStep(Math.max(0, Math.min(step, player.run.numSteps - 1)));
+    });
+    const line = ([keys, action]) => element("div", {}, element("dt", {}, keys), element("dd", {}, action));
+    const list = element("dl", {}, ...words.keys.map(line));
+    const closer = element("button", {type: "button", class: "kv-key", "aria-label": "Close"}, "Esc");
+    closer.addEventListener("click", () => this.close());
+    this.words = words;
+    this.windows = {
+      goTo: element("div", {class: "kv-dialog", role: "dialog", "aria-label": words.goTo, hidden: ""}, form),
+      help: element("div", {class: "kv-dialog kv-help", role: "dialog", "aria-label": words.help, tabindex: -1, hidden: ""},
+        element("h2", {}, words.help, closer), list),
+    };
+    this.elements = Object.values(this.windows);
+  }
+
+  get isOpen() { return this.open_ !== null; }
+
+  open(name) {
+    this.close();
+    this.player.pause();
+    this.open_ = name;
+    this.windows[name].hidden = false;
+    if (name === "help") return this.windows.help.focus();
+    const {run, place} = this.player;
+    setText(this.goToHint, this.words.goToHint(run.numSteps));
+    this.goToInput.max = run.numSteps;
+    this.goToInput.value = Math.max(0, Math.min(place.step, run.numSteps - 1)) + 1;
+    this.goToInput.focus();
+    this.goToInput.select();
+  }
+
+  close() {
+    if (!this.open_) return;
+    this.windows[this.open_].hidden = true;
+    this.open_ = null;
+    this.player.root.focus({preventScroll: true});
+  }
+}

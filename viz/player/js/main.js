@@ -1,0 +1,43 @@
+// The entry. mount() may be called again with the same root for new runs or a new theme: it keeps one player per root and
+// returns the same clean-up every time, because Streamlit forgets the one of an earlier call.
+const players = new WeakMap();
+
+// blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, lang}.
+function mount(parent, blobs, options = {}) {
+  let mounted = players.get(parent);
+  if (!mounted) {
+    const root = element("div", {class: "kv", role: "group", tabindex: -1});
+    parent.append(root);
+    const player = new Player(root, options);
+    const unmount = () => {
+      player.close();
+      root.remove();
+      players.delete(parent);
+    };
+    mounted = {player, unmount, mark: null};
+    players.set(parent, mounted);
+  }
+  const {player} = mounted;
+  player.options = options;
+  const mark = blobs.map(blob => `${blob.length}:${crc32(new Int32Array(blob.slice(0, blob.length & ~3).buffer))}`).join();
+  if (mounted.mark === mark) player.redraw();
+  else {
+    mounted.mark = mark;
+    player.load(blobs.slice(0, 3));
+  }
+  return mounted.unmount;
+}
+
+// Bytes from viz/player/__init__.py: u32 length of a JSON object {options, lengths}, the object, the blobs.
+function unpackEnvelope(bytes) {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const {options, lengths} = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
+  let at = 4 + length;
+  const blobs = lengths.map(size => bytes.subarray(at, (at += size)));
+  return {options, blobs};
+}
+
+export default function (component) {
+  const {options, blobs} = unpackEnvelope(component.data);
+  return mount(component.parentElement, blobs, options);
+}

@@ -1,0 +1,215 @@
+// Drawing on a sharp canvas: rectangles, lines, measured text, the three patterns, rings, arrows, glyphs.
+// Coordinates are CSS pixels; `k` is the scale of the whole player (1 at 1280 x 720, 1.5 at 1920 x 1080).
+class Paint {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.ctx = canvas.getContext("2d");
+    this.patterns = {};
+    this.widths = new Map();
+  }
+
+  // Clears and fits the canvas to its box; returns [width, height] in CSS pixels.
+  begin(theme, width, height) {
+    const ratio = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+    if (this.canvas.width !== w || this.canvas.height !== h) { this.canvas.width = w; this.canvas.height = h; }
+    if (this.theme !== theme || this.ratio !== ratio) this.patterns = {};
+    if (this.theme?.font !== theme.font || this.widths.size > 5000) this.widths.clear();
+    this.theme = theme;
+    this.ratio = ratio;
+    this.fontNow = "";
+    this.ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.ctx.clearRect(0, 0, width, height);
+    return [width, height];
+  }
+
+  rect(x, y, w, h, {fill, stroke, width = 1, radius = 0, dash, alpha = 1} = {}) {
+    const {ctx} = this;
+    ctx.globalAlpha = alpha;
+    if (!radius && fill && !stroke) { ctx.fillStyle = fill; ctx.fillRect(x, y, w, h); ctx.globalAlpha = 1; return; }
+    ctx.beginPath();
+    ctx.roundRect(x, y, Math.max(0, w), Math.max(0, h), Math.min(radius, w / 2, h / 2));
+    if (fill) { ctx.fillStyle = fill; ctx.fill(); }
+    if (stroke) { ctx.strokeStyle = stroke; ctx.lineWidth = width; ctx.setLineDash(dash ?? []); ctx.stroke(); }
+    ctx.globalAlpha = 1;
+  }
+
+  line(points, {stroke, width = 1, dash, alpha = 1, cap = "butt"} = {}) {
+    const {ctx} = this;
+    ctx.globalAlpha = alpha;
+    ctx.strokeStyle = stroke;
+    ctx.lineWidth = width;
+    ctx.lineCap = cap;
+    ctx.lineJoin = "round";
+    ctx.setLineDash(dash ?? []);
+    ctx.beginPath();
+    points.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.stroke();
+    ctx.globalAlpha = 1;
+  }
+
+  disc(x, y, radius, {fill, stroke, width = 1}) {
+    const {ctx} = this;
+    ctx.beginPath();
+    ctx.arc(x, y, radius, 0, 2 * Math.PI);
+    if (fill) { ctx.fillStyle = fill; ctx.fill(); }
+    if (stroke) { ctx.strokeStyle = stroke; ctx.lineWidth = width; ctx.setLineDash([]); ctx.stroke(); }
+  }
+
+  font(size, weight) {
+    const font = `${weight} ${size}px ${this.theme.font}`;
+    if (font !== this.fontNow) this.ctx.font = this.fontNow = font;
+  }
+
+  measure(text, size, weight = 400) {
+    const key = `${weight} ${size} ${text}`;
+    let width = this.widths.get(key);
+    if (width === undefined) {
+      this.font(size, weight);
+      this.widths.set(key, (width = this.ctx.measureText(text).width));
+    }
+    return width;
+  }
+
+  // The text, or its beginning and "…", and the width of that; "" and 0 when not even one character fits.
+  fit(text, size, weight, max) {
+    const width = this.measure(text, size, weight);
+    if (width <= max) return {text, width};
+    this.font(size, weight);
+    const fitted = fitText(this.ctx, text, max);
+    return {text: fitted, width: fitted ? this.measure(fitted, size, weight) : 0};
+  }
+
+  // Draws text on its base line and returns its width; cut with "…" beyond `max`, not drawn at all when nothing fits.
+  text(x, y, text, {size = 13, weight = 400, align = "left", fill = this.theme.ink, max = Infinity, alpha = 1} = {}) {
+    const {text: fitted, width} = this.fit(String(text), size, weight, max);
+    if (!fitted) return 0;
+    this.font(size, weight);
+    this.ctx.globalAlpha = alpha;
+    this.ctx.textAlign = "left";
+    this.ctx.fillStyle = fill;
+    this.ctx.fillText(fitted, align === "center" ? x - width / 2 : align === "right" ? x - width : x, y);
+    this.ctx.globalAlpha = 1;
+    return width;
+  }
+
+  // "stripes" (shared), "hatch" (shared and open, reserved) or "dots" (wasted).
+  pattern(name) {
+    return (this.patterns[name] ??= makePattern(this.ctx, name, this.theme, this.ratio));
+  }
+
+  // Yellow is now: edges first and yellow on top, so that neighbouring rings melt together.
+  rings(boxes, k) {
+    const grow = 3.5 * k;
+    for (const [stroke, width] of [[this.theme.nowEdge, 5.4 * k], [this.theme.now, 3.4 * k]])
+      for (const [x, y, w, h, radius] of boxes)
+        this.rect(x - grow, y - grow, w + 2 * grow, h + 2 * grow, {stroke, width, radius: radius + grow});
+  }
+
+  // Boxes [x, y, w, h, radius] that follow each other in a row, at most `gap` apart, joined to one each.
+  static joinBoxes(boxes, gap) {
+    const joined = [];
+    for (const box of boxes) {
+      const before = joined[joined.length - 1];
+      const distance = before ? box[0] - (before[0] + before[2]) : Infinity;
+      if (before && before[1] === box[1] && distance >= -0.5 && distance <= gap) before[2] = box[0] + box[2] - before[0];
+      else joined.push([...box]);
+    }
+    return joined;
+  }
+
+  // A line with rounded corners and a head at its end, drawn up to the share `progress` of its length.
+  arrow(points, {width, radius, progress = 1}) {
+    const {ctx, theme} = this;
+    const path = shorten(points, progress);
+    const [tip, before] = [path[path.length - 1], path[path.length - 2]];
+    const angle = Math.atan2(tip[1] - before[1], tip[0] - before[0]);
+    const head = 3.3 * width;
+    const stop = [tip[0] - head * 0.7 * Math.cos(angle), tip[1] - head * 0.7 * Math.sin(angle)];
+    const line = [...path.slice(0, -1), stop];
+    ctx.strokeStyle = ctx.fillStyle = theme.ink;
+    ctx.lineWidth = width;
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    ctx.moveTo(...line[0]);
+    for (let i = 1; i < line.length - 1; i++) ctx.arcTo(...line[i], ...line[i + 1], radius);
+    ctx.lineTo(...stop);
+    ctx.stroke();
+    ctx.beginPath();
+    ctx.moveTo(...tip);
+    for (const side of [-0.48, 0.48])
+      ctx.lineTo(tip[0] - head * Math.cos(angle + side), tip[1] - head * Math.sin(angle + side));
+    ctx.fill();
+  }
+
+  // The glyph of a happening, centred, about 2 x size high: the same in picture, transport and sentence.
+  glyph(kind, x, y, z, fill) {
+    const shape = GLYPHS[kind];
+    if (shape) shape(this, x, y, z, fill);
+  }
+
+  polygon(points, fill) {
+    const {ctx} = this;
+    ctx.fillStyle = fill;
+    ctx.beginPath();
+    points.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
+    ctx.fill();
+  }
+}
+
+const GLYPHS = {
+  admit: (p, x, y, z, f) => p.polygon([[x, y - z], [x + z, y + z * 0.8], [x - z, y + z * 0.8]], f),
+  copy: (p, x, y, z, f) => p.polygon([[x, y - z * 1.15], [x + z * 1.15, y], [x, y + z * 1.15], [x - z * 1.15, y]], f),
+  finish: (p, x, y, z, f) => p.rect(x - z * 0.85, y - z * 0.85, z * 1.7, z * 1.7, {fill: f}),
+  preempt: (p, x, y, z, f) => {
+    p.rect(x - z * 0.8, y - z * 0.9, z * 0.6, z * 1.8, {fill: f});
+    p.rect(x + z * 0.2, y - z * 0.9, z * 0.6, z * 1.8, {fill: f});
+  },
+  reject: (p, x, y, z, f) => {
+    p.rect(x - z, y - z * 0.75, z * 2, z * 1.5, {stroke: f, width: z * 0.34});
+    p.line([[x - z, y + z * 0.75], [x + z * 0.4, y - z * 0.75]], {stroke: f, width: z * 0.34});
+  },
+};
+
+function makePattern(ctx, name, theme, ratio) {
+  const size = name === "dots" ? 6 : 10;
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = Math.round(size * ratio);
+  const c = tile.getContext("2d");
+  c.scale(tile.width / size, tile.width / size);
+  if (name === "dots") {
+    c.fillStyle = theme.idle;
+    c.beginPath();
+    c.arc(3, 3, 1.15, 0, 2 * Math.PI);
+    c.fill();
+  } else {
+    c.strokeStyle = name === "stripes" ? theme.stripe : theme.mark;
+    c.globalAlpha = name === "stripes" ? 1 : 0.6;
+    c.lineWidth = name === "stripes" ? 2.5 : 2.2;
+    for (const shift of [-size, 0, size]) {
+      c.beginPath();
+      c.moveTo(shift - 2, size + 2);
+      c.lineTo(shift + size + 2, -2);
+      c.stroke();
+    }
+  }
+  const pattern = ctx.createPattern(tile, "repeat");
+  pattern.setTransform(new DOMMatrix().scale(size / tile.width));
+  return pattern;
+}
+
+// The first part of a polyline, by share of its length.
+function shorten(points, share) {
+  if (share >= 1) return points;
+  const length = (a, b) => Math.hypot(b[0] - a[0], b[1] - a[1]);
+  let left = Math.max(0.02, share) * points.slice(1).reduce((sum, point, i) => sum + length(points[i], point), 0);
+  const path = [points[0]];
+  for (let i = 1; i < points.length; i++) {
+    const part = length(points[i - 1], points[i]);
+    const t = part > left ? left / part : 1;
+    path.push([points[i - 1][0] + t * (points[i][0] - points[i - 1][0]), points[i - 1][1] + t * (points[i][1] - points[i - 1][1])]);
+    if (t < 1) break;
+    left -= part;
+  }
+  return path;
+}

@@ -1,0 +1,111 @@
+// Block tables: for each running sequence the physical block of each logical block. Long tables keep their first entry and
+// the last ones; when more sequences run than fit, the page with the sequence of the sentence is shown.
+definePanel({
+  name: "tables",
+  place: "middle",
+  needs: run => run.tracks.tables || !run.tracks.strips,
+  create(view, box) {
+    const canvas = box.canvas({bleed: 8});
+    const paint = new Paint(canvas.element);
+    return {
+      draw(frame) {
+        const {words, theme, k} = view;
+        const {run} = frame;
+        box.title(words.tables, words.tablesRemark);
+        if (!run.tracks.tables) return box.say(words.notPublished);
+        box.say(frame.running.length ? "" : words.nobodyRuns);
+        const [width, height] = canvas.begin(paint, view);
+        if (frame.running.length) drawTables(paint, frame, view, width, height);
+        setAttribute(canvas.element, "aria-label", words.tablesLabel(frame.running.length));
+      },
+    };
+  },
+});
+
+function drawTables(paint, frame, view, width, height) {
+  const {run} = frame;
+  const {k, theme, words} = view;
+  const names = nameWidth(run, paint, k), head = 18 * k;
+  const cell = (run.numGpuBlocks > 9999 ? 44 : run.numGpuBlocks > 999 ? 37 : 31) * k;
+  const fits = Math.max(3, Math.floor((width - names) / cell));
+  const groups = frame.running.reduce((count, s, i, all) => count + (i > 0 && run.requestOf[s] !== run.requestOf[all[i - 1]] ? 1 : 0), 0);
+  const roomy = head + frame.running.length * 30 * k + groups * 8 * k <= height;
+  const [pitch, space] = roomy ? [30 * k, 8 * k] : [25 * k, 0];
+  const perPage = roomy ? frame.running.length : Math.max(1, Math.floor((height - head - 16 * k) / pitch));
+  const wanted = Math.max(0, frame.running.indexOf(frame.subject ?? -1));
+  const top = Math.min(Math.floor(wanted / perPage) * perPage, Math.max(0, frame.running.length - perPage));
+  const shown = frame.running.slice(top, top + perPage);
+  const isWhole = shown.every(sequence => tableOf(frame, sequence).length <= fits);
+  for (let j = 0; isWhole && j < fits; j++)
+    paint.text(names + j * cell + (cell - 3 * k) / 2, 11 * k, j, {size: 11.5 * k, align: "center", fill: theme.ink3});
+  const rings = [];
+  let y = head;
+  shown.forEach((sequence, i) => {
+    if (i > 0 && run.requestOf[sequence] !== run.requestOf[shown[i - 1]]) y += space;
+    drawTable(paint, frame, sequence, {y, names, cell, height: pitch - 5 * k, fits, k}, rings);
+    y += pitch;
+  });
+  paint.rings(Paint.joinBoxes(rings, 4 * k), 0.8 * k);
+  const hidden = frame.running.length - shown.length;
+  if (hidden) paint.text(0, y + 11 * k, words.more(hidden), {size: 12.5 * k, fill: theme.ink2});
+}
+
+// Room for the longest sequence name of the run, within limits.
+function nameWidth(run, paint, k) {
+  if (run.nameWidthFor !== k) {
+    const names = Array.from({length: Math.min(run.numSequences, 2000)}, (_, sequence) => run.sequenceName(sequence));
+    run.nameWidth = names.reduce((most, name) => Math.max(most, paint.measure(name.slice(0, 20), 14 * k, 700)), 0);
+    run.nameWidthFor = k;
+  }
+  return Math.max(40 * k, Math.min(88 * k, run.nameWidth + 18 * k));
+}
+
+// Slots of a sequence that name a block now.
+function tableOf(frame, sequence) {
+  const blocks = frame.columns("tables").block;
+  return frame.run.slotsOf(sequence).filter(slot => blocks[slot] >= 0);
+}
+
+function drawTable(paint, frame, sequence, {y, names, cell, height, fits, k}, rings) {
+  const {run} = frame;
+  const {theme} = paint;
+  const hue = run.hues.of(sequence);
+  const tag = names - 8 * k;
+  paint.rect(0, y, tag, height, {fill: theme.hues[hue].solid, radius: 4 * k});
+  paint.text(tag / 2, y + height / 2 + 4.9 * k, run.sequenceName(sequence),
+    {size: 14 * k, weight: 700, align: "center", fill: theme.hues[hue].on, max: tag - 4 * k});
+  const slots = tableOf(frame, sequence);
+  const skipped = slots.length > fits ? slots.length - fits + 1 : 0;
+  for (let j = 0; j < fits; j++) {
+    const x = names + j * cell, w = cell - 3 * k, middle = x + w / 2, baseline = y + height / 2 + 4.7 * k;
+    if (skipped && j === 1) {
+      paint.text(middle, baseline, "+" + skipped, {size: 12 * k, align: "center", fill: theme.ink2, max: w});
+      continue;
+    }
+    const slot = slots[skipped && j > 1 ? j + skipped - 1 : j];
+    if (slot === undefined) {
+      paint.line([[x + w * 0.38, y + height / 2], [x + w * 0.62, y + height / 2]], {stroke: theme.mark, width: 1.4 * k});
+      continue;
+    }
+    drawEntry(paint, frame, frame.columns("tables").block[slot], hue, {x, y, w, height, baseline, k});
+    if (frame.changedSlots.has(slot)) rings.push([x, y, w, height, 3 * k]);
+  }
+}
+
+function drawEntry(paint, frame, block, owner, {x, y, w, height, baseline, k}) {
+  const {theme} = paint;
+  const blocks = frame.columns("blocks");
+  const isOpen = blocks ? blocks.fill[block] < frame.run.blockSize : false;
+  const isShared = blocks ? blocks.ref_count[block] > 1 : false;
+  const hue = theme.hues[isShared ? "S" : owner];
+  if (isOpen) paint.rect(x + 1, y + 1, w - 2, height - 2, {fill: hue.tint, stroke: hue.solid, width: 2 * k, radius: 3 * k});
+  else paint.rect(x, y, w, height, {fill: hue.solid, radius: 3 * k});
+  const label = paint.fit(String(block), 13.5 * k, 650, w - 2 * k);
+  if (isShared) {
+    const inset = isOpen ? 2 * k : 0;
+    paint.rect(x + inset, y + inset, w - 2 * inset, height - 2 * inset, {fill: paint.pattern(isOpen ? "hatch" : "stripes"), radius: 3 * k});
+    paint.rect(x + (w - label.width) / 2 - 2.5 * k, y + height * 0.2, label.width + 5 * k, height * 0.62,
+      {fill: isOpen ? theme.paper : hue.solid, radius: 2});
+  }
+  paint.text(x + w / 2, baseline, label.text, {size: 13.5 * k, weight: 650, align: "center", fill: isOpen ? theme.ink : hue.on});
+}

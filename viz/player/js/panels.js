@@ -1,0 +1,84 @@
+// The panels of the player. A panel is one file `panel_<name>.js` that calls definePanel once; nothing else has to change:
+//
+//   definePanel({name, place, order, needs, create})
+//     place    "metrics", "left", "middle", "right" or "bottom": the region of layout.js; several panels may share one
+//     order    where they do, smaller is higher (0 when left out)
+//     grow     share of the region's height against its neighbours (1 when left out)
+//     needs    run => whether this panel is for that run at all
+//     create   (view, box) => {draw(frame), close?()}; called once for a run that needs it
+//
+// `view` has {theme, words, k, version, root, player}, where `version` counts changes of size; `frame` is a Frame
+// (frame.js). draw is pure: the same frame and view give the same picture. Text from a run goes through setText,
+// textContent or a canvas, never through markup.
+function definePanel(panel) { (definePanel.all ??= []).push({order: 0, grow: 1, needs: () => true, ...panel}); }
+
+function panelsFor(run) {
+  return definePanel.all.filter(panel => panel.needs(run)).sort((a, b) => a.order - b.order);
+}
+
+// The frame of a panel: a heading with a remark, a body, a line for when there is nothing to draw.
+class PanelBox {
+  constructor(panel) {
+    this.heading = element("b");
+    this.remark = element("span");
+    this.head = element("div", {class: "kv-heading"}, this.heading, this.remark);
+    this.message = element("p", {class: "kv-message", hidden: ""});
+    this.body = element("div", {class: "kv-body"}, this.message);
+    this.element = element("section", {class: "kv-panel", "data-panel": panel.name}, this.head, this.body);
+    this.element.style.flexGrow = panel.grow;
+    this.layouts = new Map();
+  }
+
+  title(heading, remark = "") {
+    setText(this.heading, heading);
+    setText(this.remark, remark);
+    setAttribute(this.element, "aria-label", heading);
+  }
+
+  // Shows one sentence instead of the body; "" takes it away.
+  say(text) {
+    setText(this.message, text);
+    this.message.hidden = !text;
+    this.element.classList.toggle("kv-empty", Boolean(text));
+  }
+
+  // Width and height of the body, read once for each size of the player: reading after writing costs a layout.
+  size(view) {
+    if (this.sizedFor !== view.version) {
+      this.sizedFor = view.version;
+      this.measured = [this.body.clientWidth, this.body.clientHeight];
+    }
+    return this.measured;
+  }
+
+  // A sharp canvas over the whole body; `bleed` pixels more on each side leave room for rings.
+  canvas({bleed = 0} = {}) {
+    const node = element("canvas", {class: "kv-canvas", role: "img"});
+    this.body.append(node);
+    return {
+      element: node,
+      begin: (paint, view) => {
+        const edge = bleed * view.k;
+        const [width, height] = this.size(view);
+        if (this.fitted !== view.version) {
+          this.fitted = view.version;
+          const box = {left: -edge, top: -edge, width: width + 2 * edge, height: height + 2 * edge};
+          for (const [side, pixels] of Object.entries(box)) node.style[side] = pixels + "px";
+        }
+        paint.begin(view.theme, width + 2 * edge, height + 2 * edge);
+        paint.ctx.translate(edge, edge);
+        return [width, height];
+      },
+    };
+  }
+
+  // A value that depends only on a key and a size, made again when one of them changes.
+  layout(key, width, height, make) {
+    const mark = `${key} ${width} ${height}`;
+    if (this.layouts.get("mark") !== mark) {
+      this.layouts.set("mark", mark);
+      this.layouts.set("value", make());
+    }
+    return this.layouts.get("value");
+  }
+}

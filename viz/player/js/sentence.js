@@ -1,0 +1,182 @@
+// The sentences of a run and the box that shows one. Templates and operands come from Python; here operands are put in:
+// {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences;
+// **...** is bold.
+function sentencesOf(pieces) {
+  const table = pieces.get("sentences") ?? [];
+  const joined = joinTables(table, table[0]?.columns.length ?? 2);
+  const [lists] = joinTables(pieces.get("operands") ?? [], 1);
+  return {event: joined[0], code: joined[1], operands: joined.slice(2), lists};
+}
+
+// What a frame says: {row, number, count, step, isUpdate}, or null. At an event the sentence of that event; at a step the
+// rarest of all that happened since the step before.
+function speakerOf(frame) {
+  const {run} = frame;
+  const {event, code} = run.sentences;
+  let best = -1;
+  for (let row = upperBound(event, frame.since); row < event.length && event[row] <= frame.event; row++)
+    if (best < 0 || code[row] < code[best]) best = row;
+  if (best < 0) return null;
+  const {step, isUpdate} = stepOfEvent(run, event[best]);
+  return {row: best, step, isUpdate, ...placeAmongChanges(run, best, step, isUpdate)};
+}
+
+// Number of a sentence among those of its half of the step that tell of a change, and how many there are.
+function placeAmongChanges(run, row, step, isUpdate) {
+  const {event, code} = run.sentences;
+  const {begin, scheduled, update_begin: updateBegin, updated} = run.steps;
+  const [from, to] = isUpdate ? [updateBegin[step], updated[step]] : [begin[step], scheduled[step]];
+  let number = 0, count = 0;
+  for (let i = upperBound(event, from ?? 0); i < event.length && event[i] <= (to ?? run.numEvents); i++) {
+    if (run.messages.isQuiet(code[i])) continue;
+    count++;
+    if (i <= row) number = count;
+  }
+  return {number: run.messages.isQuiet(code[row]) ? 0 : number, count};
+}
+
+const QUIET_KINDS = new Set(["prefill", "decode"]);
+
+// The templates of a run: code -> {kind, text}. Codes are numbered by rarity, the rarest first.
+class Messages {
+  constructor(player) {
+    this.templates = (player.messages ?? []).map(([kind, text]) => ({kind, text}));
+    this.tags = player.tags ?? {};
+  }
+
+  of(code) { return this.templates[code] ?? {kind: "decode", text: ""}; }
+
+  tag(kind) { return this.tags[kind] ?? kind; }
+
+  isQuiet(code) { return QUIET_KINDS.has(this.of(code).kind); }
+}
+
+// A template as pieces: {text}, {toggle} for bold, {kind, operand, one, many}.
+function templatePieces(template) {
+  const pieces = [];
+  let at = 0;
+  for (const match of template.matchAll(/\{([bsrnS])(\d)(?:\|([^|}]*)\|([^}]*))?\}|\*\*/g)) {
+    if (match.index > at) pieces.push({text: template.slice(at, match.index)});
+    pieces.push(match[1] ? {kind: match[1], operand: Number(match[2]), one: match[3], many: match[4]} : {toggle: true});
+    at = match.index + match[0].length;
+  }
+  if (at < template.length) pieces.push({text: template.slice(at)});
+  return pieces;
+}
+
+class SentenceBox {
+  constructor() {
+    this.tag = element("b");
+    this.place = element("small");
+    this.text = element("p");
+    this.element = element("div", {class: "kv-say"}, element("div", {class: "kv-tag"}, this.tag, this.place), this.text);
+  }
+
+  // `isNotice`: black instead of yellow, for what is said about the player and not about the run.
+  show(tag, place, nodes, {isNotice = false} = {}) {
+    this.element.classList.toggle("kv-notice", isNotice);
+    setText(this.tag, tag);
+    setText(this.place, place);
+    this.text.replaceChildren(...nodes);
+    this.text.classList.remove("kv-long");
+    const mayBeLong = this.text.textContent.length > 70;
+    if (mayBeLong && this.text.scrollHeight > this.element.clientHeight) this.text.classList.add("kv-long");
+  }
+
+  // Room for the longest place in the tag, so that the sentence never moves sideways.
+  reserve(view, widest) {
+    if (this.version === view.version) return;
+    this.version = view.version;
+    const paint = new Paint(element("canvas"));
+    paint.begin(view.theme, 1, 1);
+    this.tag.parentNode.style.minWidth = paint.measure(widest, 12 * view.k, 500) + 33 * view.k + "px";
+  }
+
+  get spoken() { return this.text.textContent; }
+}
+
+// Nodes of a template; `operand(i)` gives the i-th operand of the sentence.
+function sentenceNodes(template, operand, frame) {
+  const nodes = [];
+  let bold = null;
+  for (const piece of templatePieces(template)) {
+    if (piece.toggle) {
+      bold = bold ? null : element("b");
+      if (bold) nodes.push(bold);
+      continue;
+    }
+    const made = piece.text !== undefined ? [piece.text] : operandNodes(piece, operand(piece.operand), frame);
+    if (bold) bold.append(...made); else nodes.push(...made);
+  }
+  return nodes;
+}
+
+function operandNodes({kind, one, many}, value, frame) {
+  const {run} = frame;
+  if (kind === "b") return [blockChip(value, frame)];
+  if (kind === "s") return [sequenceChip(run, value)];
+  if (kind === "r") return [requestChip(run, value)];
+  if (kind === "n") return [formatNumber(value) + (one === undefined ? "" : " " + (value === 1 ? one : many))];
+  const {lists} = run.sentences;
+  const members = Array.from(lists.subarray(value + 1, value + 1 + Math.max(0, lists[value] ?? 0)));
+  return listNodes(members.map(sequence => sequenceChip(run, sequence)), frame.words);
+}
+
+// "A3", "A3 and A4", "A3, A4 and A5"; above four "A3, A4, A5 and 7 more".
+function listNodes(chips, words) {
+  const shown = chips.length > 4 ? [...chips.slice(0, 3), words.listMore(chips.length - 3)] : chips;
+  return shown.flatMap((item, i) => (i === 0 ? [item] : [i === shown.length - 1 ? words.listLast : ", ", item]));
+}
+
+function chip(text, className, hue) {
+  const node = element("span", {class: "kv-chip " + className, dir: "auto"}, text);
+  node.style.setProperty("--kv-hue", hue ? `var(--kv-${hue})` : "var(--kv-ink)");
+  if (hue) node.style.setProperty("--kv-on", `var(--kv-on-${hue})`);
+  if (text.length > 24) node.title = text;
+  return node;
+}
+
+// Outlined in the hue of its owner; ink where it is shared or free.
+function blockChip(block, frame) {
+  const now = frame.columns("blocks");
+  const owner = now && block >= 0 && now.state[block] && now.ref_count[block] === 1 ? now.owner[block] : -1;
+  return chip(String(block), "kv-block", owner >= 0 ? frame.run.hues.of(owner) : null);
+}
+
+function sequenceChip(run, sequence) { return chip(run.sequenceName(sequence), "kv-owner", run.hues.of(sequence)); }
+
+function requestChip(run, r) {
+  const request = run.requests[r];
+  if (!request) return chip("?", "kv-owner", "K");
+  return chip(request.id, "kv-owner", request.n > 1 ? "S" : run.hues.of(request.first_sequence));
+}
+
+// The sequence that the sentence is about, for panels that cannot show all: the one of its happening, or -1.
+function subjectOf(frame) {
+  const {speaker, run} = frame;
+  if (!speaker) return -1;
+  const event = run.sentences.event[speaker.row];
+  const found = frame.happened().find(happening => happening.event === event && happening.sequence >= 0);
+  return found ? found.sequence : -1;
+}
+
+function showSentence(box, frame, player) {
+  const {words} = player;
+  const {run, speaker} = frame;
+  frame.words = words;
+  const say = (tag, place, template, options) => box.show(tag, place, sentenceNodes(template, () => 0, frame), options);
+  if (player.notice) return box.show(words.link, "", noticeNodes(player.notice), {isNotice: true});
+  if (frame.isStart) return say(words.start, words.ofRun(run), words.nothingYet);
+  if (frame.isDone) return say(words.done, words.ofRun(run), words.summary(run));
+  if (!speaker) return say(words.quietTag, words.inIteration(Math.max(0, frame.step)), words.quiet);
+  const message = run.messages.of(run.sentences.code[speaker.row]);
+  const operand = i => run.sentences.operands[i]?.[speaker.row] ?? -1;
+  const where = speaker.isUpdate ? words.after(speaker.step) : words.inIteration(speaker.step);
+  const change = speaker.count > 1 && speaker.number ? words.change(speaker.number, speaker.count) : "";
+  box.show(run.messages.tag(message.kind), [where, change].filter(Boolean).join(" · "), sentenceNodes(message.text, operand, frame));
+}
+
+// Bold switches only: the text may come from a link and is never taken for a template.
+function noticeNodes(text) {
+  return text.split("**").map((part, i) => (i % 2 ? element("b", {}, part) : part));
+}

@@ -1,0 +1,145 @@
+"""The templates of the sentences, one table a language; the player only substitutes.
+
+`**...**` is the bold first clause. Fields name an operand by its number: {b0} a block, {s1} a sequence, {r0} a request,
+{n2} a number, {n2|block|blocks} a number with the word for one or for any other count, {S3} a list of sequences.
+The order of the table is the order of rarity: of all that happens in a frame, the first one in the table speaks.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """`kind` says which happening it is, for its tag and its glyph."""
+
+    kind: str
+    text: str
+
+
+def _all(kind: str, **texts: str) -> dict[str, Message]:
+    return {name: Message(kind, text) for name, text in texts.items()}
+
+
+ENGLISH: dict[str, Message] = {
+    **_all(
+        "reject",
+        stopped="**The run stops here** because it reached its limit of {n0|step|steps}; raise max_steps.",
+        empty_prompt="**{r0} is refused** because its prompt is empty; give it at least one token.",
+        zero_output="**{r0} is refused** because it asks for no output; ask for at least one token.",
+        never_fits_blocks="**{r0} is refused** because it needs {n1|block|blocks} of {n2}; raise num_blocks.",
+        never_fits_blocks_of_capacity="**{r0} is refused** because it needs {n1|block|blocks} of {n2}; "
+        "raise kv_capacity_tokens.",
+        never_fits_slots="**{r0} is refused** because it needs {n1|slot|slots} of {n2}; raise num_blocks.",
+        never_fits_slots_of_capacity="**{r0} is refused** because it needs {n1|slot|slots} of {n2}; "
+        "raise kv_capacity_tokens.",
+        exceeds_token_budget="**{r0} is refused** because its {n1|token|tokens} exceed the {n2} of a step; "
+        "raise max_num_batched_tokens.",
+        prompt_too_long="**{r0} is refused** because it needs a context of {n1|token|tokens}, not {n2}; "
+        "raise max_model_len.",
+        no_room_for_token="**{r0} is refused** because an answer needs a context of {n1|token|tokens}, not {n2}; "
+        "raise max_model_len.",
+        too_many_samples="**{r0} is refused** because it needs {n1|seat|seats} of {n2}; raise max_num_seqs.",
+        rejected="**{r0} is refused** because it can never run.",
+    ),
+    **_all(
+        "preempt",
+        preempted_last="**{r0} is preempted** because {r1} needs a block, none is free, and {r0} was admitted last.",
+        preempted_shortest="**{r0} is preempted** because {r1} needs a block, none is free, and {r0} has written least.",
+        preempted_itself="**{r0} is preempted** because it needs a block and none is free.",
+        preempted_short="**{r0} is preempted** because {r1} needs more than the {n2|block that is|blocks that are} free.",
+        preempted="**{r0} is preempted** because memory is full.",
+        oversize="**{r0} runs alone** because its {n1|token|tokens} exceed the {n2} of a step.",
+    ),
+    **_all(
+        "copy",
+        copied="**Block {b0} is copied to {b1}** because {s2} is about to write where {S3} still read.",
+        copied_from_one="**Block {b0} is copied to {b1}** because {s2} is about to write where {S3} still reads.",
+        copied_from_none="**Block {b0} is copied to {b1}**, which {s2} writes from now on.",
+    ),
+    **_all(
+        "no_copy",
+        written_in_place="**{s0} writes into block {b1} in place** because nobody else reads it any more.",
+    ),
+    **_all(
+        "share",
+        shared="**{s0} reads {n1|block|blocks} of {s2}** because both continue the same prompt.",
+    ),
+    **_all(
+        "admit",
+        admitted="**{r0} is admitted** because it needs {n1|block|blocks} and {n2|is|are} free.",
+        admitted_freely="**{r0} is admitted** and gets {n1|block|blocks}: there is a seat, and memory has no limit.",
+        admitted_to_strip="**{r0} is admitted** because {n1|slot|slots} in one piece are free.",
+        admitted_at_once="**{r0} is admitted** with {n1|token|tokens} to compute.",
+        resumed="**{r0} is admitted again** because it needs {n1|block|blocks} and {n2|is|are} free.",
+        resumed_at_once="**{r0} is admitted again** with {n1|token|tokens} to compute.",
+    ),
+    **_all(
+        "wait",
+        no_block_blocking="**{r0} waits** because it needs {n1|block|blocks} and {n2|is|are} free; "
+        "{r3} would fit, but comes after it.",
+        no_block="**{r0} waits** because it needs {n1|block|blocks} and {n2|is|are} free.",
+        no_slot="**{r0} waits** because it needs {n1|slot|slots} in one piece and the largest hole has {n2}.",
+        watermark="**{r0} waits** because its {n1|block|blocks} of {n2} free would leave less than the watermark.",
+        no_seat="**{r0} waits** because it needs {n1|seat|seats} and {n2|is|are} free.",
+        no_token="**{r0} waits** because it computes {n1|token|tokens} and {n2|is|are} left in this step.",
+        behind_head="**{r0} waits although it would fit** because {r1} is before it, first come, first served.",
+        batch_running="**{r0} waits** because the running batch has to end first.",
+        batch_not_full="**{r0} waits** because a batch starts with {n1|sequence|sequences} and {n2|waits|wait}.",
+        skipped="**{r0} waits** because it cannot run yet.",
+    ),
+    **_all(
+        "finish",
+        finished="**{r0} is finished** after {n1|token|tokens}; {n2|block returns|blocks return} to the pool.",
+        finished_strip="**{r0} is finished** after {n1|token|tokens}; {n2|slot returns|slots return}.",
+        finished_held="**{r0} is finished** after {n1|token|tokens}; its seat stays taken until the batch ends.",
+        finished_only="**{r0} is finished** after {n1|token|tokens}.",
+    ),
+    **_all(
+        "allocate",
+        allocated="**{s0} gets block {b1}** because its last block is full.",
+        allocated_many="**{s0} gets {n1|block|blocks}**, the last one is {b2}.",
+        reserved="**{s0} reserves {n1|slot|slots}** from slot {n2} on.",
+    ),
+    **_all(
+        "release",
+        released="**{s0} ends**; {n1|block returns|blocks return} to the pool.",
+        released_strip="**{s0} gives back {n1|slot|slots}**.",
+    ),
+    **_all(
+        "swap",
+        moved_out="**{n1|block|blocks} of {r0} move to the host** because the device needs the room.",
+        moved_in="**{n1|block|blocks} of {r0} come back from the host** because there is room again.",
+    ),
+    **_all("arrive", arrived="**{r0} arrives** with a prompt of {n1|token|tokens}."),
+    **_all(
+        "prefill", prefill="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}; no block changes hands."
+    ),
+    **_all(
+        "decode",
+        decode="**Each sequence writes one token**; no block changes hands.",
+        idle="**Nothing is computed** in this step; no block changes hands.",
+    ),
+}
+MESSAGES: dict[str, dict[str, Message]] = {"en": ENGLISH}
+
+TAGS: dict[str, dict[str, str]] = {
+    "en": {
+        "reject": "Refused",
+        "preempt": "Preemption",
+        "copy": "Copy on write",
+        "no_copy": "Write in place",
+        "share": "Sharing",
+        "admit": "Admission",
+        "wait": "Waiting",
+        "finish": "Finished",
+        "allocate": "New block",
+        "release": "Release",
+        "swap": "Swap",
+        "arrive": "Arrival",
+        "prefill": "Prefill",
+        "decode": "Decode",
+    }
+}
+
+CODES: dict[str, int] = {name: code for code, name in enumerate(ENGLISH)}
+"""The number of each message: its place in the table, the same in every language."""
