@@ -15,7 +15,8 @@ from engine.executor.simulated import SimulatedExecutor
 from engine.kv import MANAGERS
 from engine.kv.manager import KVManager
 from engine.request import Request, SequenceStatus
-from engine.scheduler.policy import POLICIES, SchedulingPolicy
+from engine.scheduler import POLICIES
+from engine.scheduler.policy import SchedulingPolicy
 from engine.scheduler.scheduler import Scheduler
 from engine.sequence import SequenceGroup, Ticks
 from engine.settings import Settings

@@ -1,0 +1,8 @@
+"""Scheduling policies by the name that a setting gives them."""
+
+from engine.scheduler.chunked import Chunked
+from engine.scheduler.continuous import Continuous
+from engine.scheduler.policy import SchedulingPolicy
+from engine.scheduler.static import Static
+
+POLICIES: dict[str, type[SchedulingPolicy]] = {"continuous": Continuous, "chunked": Chunked, "static": Static}

@@ -13,8 +13,8 @@ num_rows * num_columns numbers in row order, in eight planes. With x the stored 
          where it names none (-1), the one that its slot named before
     taken, walk, owner   tables.block, blocks.key, blocks.owner: see `predict.Memory`, which runs on through all parts
 
-Within a table decode p, d, t, walk and owner from left to right, then k and h, then taken. The table `tables` travels as event,
-sequence, index, block; its slots are numbered by first appearance of (sequence, index) in the run.
+Within a table decode p, d, t, walk and owner from left to right, then k and h, then taken. The table `tables` travels
+as event, sequence, index, block; its slots are numbered by first appearance of (sequence, index) in the run.
 """
 
 from collections.abc import Sequence
@@ -90,8 +90,9 @@ def check_table(entry: Any, data: memoryview) -> Table:
 
 
 def _is_code(name: str, column: int, code: Any) -> bool:
-    if (name, column) == ("tables", 3) or code == _MEMORY_CODES.get((name, column)):
-        return bool(code == _MEMORY_CODES[name, column])
+    own = _MEMORY_CODES.get((name, column))
+    if own is not None and (code == own or name == "tables"):
+        return bool(code == own)
     if code in ("p", "d"):
         return True
     if not isinstance(code, str) or column == 0:

@@ -79,9 +79,9 @@ def test_a_preemption_names_who_needed_the_block() -> None:
     assert "B is admitted again because it needs 3 blocks and 5 are free." in both_at_the_border
     a_later = said(run(Settings(block_size=4, num_blocks=4), ("A", 8, 8, 1), ("B", 6, 8, 1)))
     assert "B is preempted because A needs a block, none is free, and B was admitted last." in a_later
-    shortest = Settings(block_size=4, num_blocks=4, victim="fewest_outputs")
+    shortest = Settings(block_size=4, num_blocks=5, victim="fewest_outputs")
     assert "B is preempted because A needs a block, none is free, and B has written least." in said(
-        run(shortest, ("A", 8, 8, 1), ("B", 6, 8, 1))
+        run(shortest, ("A", 8, 8, 1), ("B", 10, 8, 1))
     )
 
 

@@ -2,7 +2,7 @@
 
 It gets one to three runs once, as the bytes of `viz.player.wire`, and plays them in the browser without the server. The
 files are joined in the order of `source_files` with their newlines kept: a text without an inner newline would be taken
-for a path. A panel is one file `panel_<name>.js`, found by its name; `js/panels.js` says what is in it.
+for a path. A new file is found by itself; a panel is one file `panel_<name>.js`, and `js/panels.js` says what is in it.
 """
 
 import json
@@ -13,18 +13,12 @@ from importlib import resources
 from typing import Any
 
 MAX_RUNS = 3
-CORE = (
-    "vocabulary crc codes codec rows run lanes hues place text dom theme paint words panels legend frame sentence "
-    "cell grid_layout copy_arrows pixel_grid strips lane_painter layout transport table_view dialogs keys link clock parity player"
-).split()
-"""What everything else stands on, in an order in which nothing is used before it is defined."""
 
 
 def source_files() -> list[str]:
-    """Names of the JavaScript files in the order in which they are joined: core, panels, entry."""
-    found = sorted(path.name for path in (resources.files(__name__) / "js").iterdir() if path.name.endswith(".js"))
-    panels = [name for name in found if name.startswith("panel_")]
-    return [f"{name}.js" for name in CORE] + panels + ["main.js"]
+    """Names of the JavaScript files in the order in which they are joined: the vocabulary, all by name, the entry."""
+    names = [path.name for path in (resources.files(__name__) / "js").iterdir() if path.name.endswith(".js")]
+    return sorted(names, key=lambda name: (name == "main.js", name != "vocabulary.js", name))
 
 
 @cache

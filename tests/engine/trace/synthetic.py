@@ -39,9 +39,8 @@ def small(seed: int = 1) -> Trace:
 
 def large(seed: int = 1, num_steps: int = 10_000) -> Trace:
     """25,600 blocks of 16 slots; about 200 sequences run at a time."""
-    return SyntheticRun(25_600, 16, max_num_seqs=256, load=0.75, prompt=(50, 400), output=(100, 450), seed=seed).run(
-        num_steps
-    )
+    run = SyntheticRun(25_600, 16, max_num_seqs=256, load=0.75, prompt=(50, 400), output=(100, 450), seed=seed)
+    return run.run(num_steps)
 
 
 class SyntheticRun:
@@ -200,15 +199,8 @@ class SyntheticRun:
                     self._block(block, min(self.block_size, first.computed - index * self.block_size))
             answer.border = self.step + 1
             self.at_border.setdefault(self.step + 1, []).append(answer)
-            self._put(
-                "sequences",
-                answer.index,
-                S.DECODE,
-                answer.seat,
-                answer.computed + 1,
-                answer.computed,
-                int(answer.left > 0),
-            )
+            counters = (answer.computed + 1, answer.computed, int(answer.left > 0))
+            self._put("sequences", answer.index, S.DECODE, answer.seat, *counters)
 
     def _grow(self, answer: Answer) -> None:
         """The next token needs a new block, or a block of its own where others still read the last one."""
@@ -218,7 +210,7 @@ class SyntheticRun:
             return
         if shared:
             source = answer.blocks[-1]
-            self._event("copied", answer.request, answer.index, source, self.free[0], filled)
+            self._event("copied", answer.request, answer.index, source, self.free[0], amount=filled)
             self._give(answer, len(answer.blocks) - 1, self._take(answer))
             self.refs[source] -= 1
             self._block(source, filled)
@@ -249,12 +241,9 @@ class SyntheticRun:
         self._event("released", answer.request, answer.index, amount=len(answer.blocks))
         self._leave(answer, S.FINISHED)
         if all(a.left == 0 for a in self.answers[answer.request]):
-            self._event("finished", answer.request, amount=self._output_len(answer))
+            request = self.requests[answer.request]
+            self._event("finished", answer.request, amount=request["output_len"] * request["n"])
             self._put("requests", answer.request, S.FINISHED, -1, self.preemptions.get(answer.request, 0))
-
-    def _output_len(self, answer: Answer) -> int:
-        request = self.requests[answer.request]
-        return int(request["output_len"] * request["n"])
 
     def _leave(self, answer: Answer, status: S) -> None:
         if answer in self.running:
@@ -292,13 +281,13 @@ class SyntheticRun:
     def _put(self, track: str, key: int, *values: int) -> None:
         self.rows[track].append((self.event, key, *values))
 
-    def _event(
-        self, kind: str, request: int = -1, sequence: int = -1, block: int = -1, target: int = -1, amount: int = 0
-    ):
+    def _event(self, kind: str, request: int = -1, *columns: int, amount: int = 0) -> None:
         self.event += 1
-        self._happen(kind, request, sequence, block, target, amount)
+        self._happen(kind, request, *columns, amount=amount)
 
-    def _happen(self, kind: str, request: int, sequence: int, block: int, target: int = -1, amount: int = 0) -> None:
+    def _happen(
+        self, kind: str, request: int, sequence: int = -1, block: int = -1, target: int = -1, *, amount: int = 0
+    ) -> None:
         self.happenings.append((self.event, HAPPENINGS.index(kind), request, sequence, block, target, amount))
 
     def _decide(

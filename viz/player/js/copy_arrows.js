@@ -4,7 +4,8 @@ function drawCopyArrows(paint, layout, copies, frame, k, words) {
   const labels = new Map();
   for (const copy of copies) {
     const points = copyPath(layout, copy.block, copy.target);
-    paint.arrow(points, {width: 3 * k, radius: 4 * k, progress: frame.progress});
+    if (layout.mode !== "large" && isShort(points, 1.5 * layout.width)) continue;
+    paint.arrow(points, {width: (layout.mode === "large" ? 3 : 1.8) * k, radius: 4 * k, progress: frame.progress});
     labels.set(copy.block, {points, amount: copy.amount});
   }
   if (frame.progress < 1 || layout.pitchY - layout.height < 15 * k) return;
@@ -25,7 +26,7 @@ function copyPath(layout, source, target) {
   const [tx, ty] = cellPosition(layout, target);
   const {width: w, height: h, pitchY} = layout;
   const gutter = pitchY - h;
-  if (layout.mode !== "large") return [[sx + w / 2, sy + h / 2], [tx + w / 2, ty + h / 2]];
+  if (layout.mode !== "large") return straightPath([sx + w / 2, sy + h / 2], [tx + w / 2, ty + h / 2], w * 0.75);
   const [rowS, rowT] = [Math.round(sy / pitchY), Math.round(ty / pitchY)];
   const startX = sx + w * 0.32, endX = tx + w * 0.6;
   if (rowT === rowS) {
@@ -41,6 +42,14 @@ function copyPath(layout, source, target) {
   return [from, [startX, firstY], [lane, firstY], [lane, lastY], [endX, lastY], to];
 }
 
+// From edge to edge of two small cells.
+function straightPath(from, to, edge) {
+  const length = Math.max(1, Math.hypot(to[0] - from[0], to[1] - from[1]));
+  const [dx, dy] = [((to[0] - from[0]) / length) * edge, ((to[1] - from[1]) / length) * edge];
+  const isFar = length > 2 * edge;
+  return isFar ? [[from[0] + dx, from[1] + dy], [to[0] - dx, to[1] - dy]] : [from, from];
+}
+
 // The longest level part of a path, as two points.
 function longestPart(points) {
   let best = [points[0], points[0]];
@@ -50,3 +59,5 @@ function longestPart(points) {
   }
   return best;
 }
+
+function isShort([from, to], least) { return Math.hypot(to[0] - from[0], to[1] - from[1]) < least; }

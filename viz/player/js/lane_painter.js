@@ -19,10 +19,11 @@ class LanePainter {
   cells(from, to, top, height, fill, futureAlpha = 0.34) {
     const {paint, columns} = this;
     const gap = columns.pitch >= 4 ? 1.5 : 0;
+    const radius = height >= 12 * this.k ? 1.5 : 0;
     this.parts(from, to, (a, b, isFuture) => {
       const alpha = isFuture ? futureAlpha : 1;
       if (!gap) return paint.rect(columns.x(a), top, (b - a + 1) * columns.pitch, height, {fill, alpha});
-      for (let step = a; step <= b; step++) paint.rect(columns.x(step), top, columns.pitch - gap, height, {fill, alpha, radius: 1.5});
+      for (let step = a; step <= b; step++) paint.rect(columns.x(step), top, columns.pitch - gap, height, {fill, alpha, radius});
     });
   }
 

@@ -28,7 +28,7 @@ definePanel({
           row.classList.toggle("kv-head", !isRefused && r === frame.waiting[0]);
           setText(row.children[0], run.requests[r].id);
           setText(row.children[1], queueText(frame, r, words));
-          setText(row.children[2], waitText(frame, r, isRefused, decision));
+          setText(row.children[2], waitText(frame, r, isRefused, decision, words));
         });
         setText(rest, all.length > shown.length ? words.more(all.length - shown.length) : "");
       },
@@ -43,11 +43,12 @@ function queueText(frame, r, words) {
   return words.recompute(frame.columns("sequences").num_tokens[request.first_sequence]);
 }
 
-function waitText(frame, r, isRefused, decision) {
+function waitText(frame, r, isRefused, decision, words) {
   const nameOf = other => frame.run.requests[other]?.id ?? "?";
   if (isRefused) return decision ? rejectionText(decision) : "";
-  const isSkip = decision && VOCABULARY.actions[decision.action] === "skip";
-  if (isSkip) return reasonText(decision, nameOf);
+  const action = decision && VOCABULARY.actions[decision.action];
+  if (action === "skip") return reasonText(decision, nameOf);
+  if (action === "preempt") return words.madeRoom(decision.other === r ? null : nameOf(decision.other));
   const head = frame.waiting[0];
   return r === head ? "" : `is behind ${nameOf(head)}`;
 }

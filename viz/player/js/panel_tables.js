@@ -1,5 +1,5 @@
 // Block tables: for each running sequence the physical block of each logical block. Long tables keep their first entry and
-// the last ones; when more sequences run than fit, the page with the sequence of the sentence is shown.
+// the last ones; when more sequences run than fit, the last row is given to the one that the sentence is about.
 definePanel({
   name: "tables",
   place: "middle",
@@ -32,9 +32,7 @@ function drawTables(paint, frame, view, width, height) {
   const roomy = head + frame.running.length * 30 * k + groups * 8 * k <= height;
   const [pitch, space] = roomy ? [30 * k, 8 * k] : [25 * k, 0];
   const perPage = roomy ? frame.running.length : Math.max(1, Math.floor((height - head - 16 * k) / pitch));
-  const wanted = Math.max(0, frame.running.indexOf(frame.subject ?? -1));
-  const top = Math.min(Math.floor(wanted / perPage) * perPage, Math.max(0, frame.running.length - perPage));
-  const shown = frame.running.slice(top, top + perPage);
+  const shown = withSubject(frame.running, 0, perPage, frame.subject.sequence);
   const isWhole = shown.every(sequence => tableOf(frame, sequence).length <= fits);
   for (let j = 0; isWhole && j < fits; j++)
     paint.text(names + j * cell + (cell - 3 * k) / 2, 11 * k, j, {size: 11.5 * k, align: "center", fill: theme.ink3});

@@ -1,6 +1,6 @@
 // Batch timeline on the iteration clock: a row is a request, a column an iteration. Past is solid, the future pale.
 // Long runs show the iterations around the cursor, many requests the rows from the oldest running one on; both windows
-// follow from the frame alone, so that the same frame always looks the same.
+// follow from the frame alone, so that the same frame always looks the same; the last row is for what the sentence is about.
 definePanel({
   name: "timeline",
   place: "bottom",
@@ -33,10 +33,8 @@ definePanel({
         setAttribute(canvas.element, "aria-label", words.timelineLabel(columns.first + 1, columns.last + 1, frame.column + 1));
         if (!run.numSteps) return box.say(words.noSteps);
         drawAxis(paint, columns, theme, k);
-        for (let i = 0; i < rows.shown; i++) {
-          const lane = new LanePainter(paint, columns, frame, k, AXIS * k + i * rows.pitch, rows.pitch);
-          drawLane(lane, run, rows.requests[rows.top + i], words);
-        }
+        rows.visible.forEach((r, i) =>
+          drawLane(new LanePainter(paint, columns, frame, k, AXIS * k + i * rows.pitch, rows.pitch), run, r, words));
         placeLabels(labels, run, rows, view);
         const x = columns.x(frame.column);
         if (!frame.isStart) paint.rings([[x, AXIS * k - 1, columns.pitch - 1.5, rows.shown * rows.pitch + 2 - 2 * k, 1]], 0.8 * k);
@@ -68,7 +66,7 @@ function rowWindow(frame, columns, height, k, scrolled) {
   const half = Math.max(1, Math.floor(shown / 2));
   const wanted = Math.floor(Math.max(0, upperBound(requests, oldest) - 1) / half) * half;
   const top = Math.max(0, Math.min(most, scrolled ?? wanted));
-  return {requests, count, shown, top, pitch};
+  return {visible: withSubject(requests, top, shown, frame.subject.request), count, shown, top, pitch};
 }
 
 function requestsNear(run, {first, last}, fits) {
@@ -102,7 +100,7 @@ function drawAxis(paint, columns, theme, k) {
 // Row names are elements: exact text for search and screen readers, cut by the browser when too long.
 function placeLabels(holder, run, rows, view) {
   const {words, k} = view;
-  const visible = rows.requests.slice(rows.top, rows.top + rows.shown);
+  const {visible} = rows;
   const mark = [rows.pitch, k, ...visible].join();
   if (holder.mark === mark) return;
   holder.mark = mark;

@@ -16,6 +16,13 @@ function panelsFor(run) {
   return definePanel.all.filter(panel => panel.needs(run)).sort((a, b) => a.order - b.order);
 }
 
+// `count` entries of a list from `top` on; the last place goes to `subject` where it is in the list but not among them.
+function withSubject(list, top, count, subject) {
+  const shown = list.slice(top, top + count);
+  if (shown.length && list.includes(subject) && !shown.includes(subject)) shown[shown.length - 1] = subject;
+  return shown;
+}
+
 // The frame of a panel: a heading with a remark, a body, a line for when there is nothing to draw.
 class PanelBox {
   constructor(panel) {

@@ -36,6 +36,7 @@ function placeAmongChanges(run, row, step, isUpdate) {
 }
 
 const QUIET_KINDS = new Set(["prefill", "decode"]);
+const COMMON_KINDS = new Set([...QUIET_KINDS, "allocate", "release", "wait"]);
 
 // The templates of a run: code -> {kind, text}. Codes are numbered by rarity, the rarest first.
 class Messages {
@@ -148,16 +149,17 @@ function sequenceChip(run, sequence) { return chip(run.sequenceName(sequence), "
 function requestChip(run, r) {
   const request = run.requests[r];
   if (!request) return chip("?", "kv-owner", "K");
-  return chip(request.id, "kv-owner", request.n > 1 ? "S" : run.hues.of(request.first_sequence));
+  return chip(request.id, "kv-owner", request.n > 1 && run.hues.saysOwner ? "S" : run.hues.of(request.first_sequence));
 }
 
-// The sequence that the sentence is about, for panels that cannot show all: the one of its happening, or -1.
+// {sequence, request} that a rare sentence is about, -1 for none: panels that cannot show all keep a row for them. What
+// happens in every other step is not rare, and a row that changes all the time would only flicker.
 function subjectOf(frame) {
   const {speaker, run} = frame;
-  if (!speaker) return -1;
+  const none = {sequence: -1, request: -1};
+  if (!speaker || COMMON_KINDS.has(run.messages.of(run.sentences.code[speaker.row]).kind)) return none;
   const event = run.sentences.event[speaker.row];
-  const found = frame.happened().find(happening => happening.event === event && happening.sequence >= 0);
-  return found ? found.sequence : -1;
+  return frame.happened().find(happening => happening.event === event && happening.request >= 0) ?? none;
 }
 
 function showSentence(box, frame, player) {

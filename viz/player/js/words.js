@@ -31,6 +31,7 @@ const WORDS = {
     nobodyWaits: "Nobody waits.",
     promptOf: count => `${formatNumber(count)}-token prompt`,
     recompute: count => `preempted, ${plural(count, "token")} again`,
+    madeRoom: name => (name === null ? "found no free block itself" : `made room for ${name}`),
     timeline: "Batch timeline",
     timelineRemark: "one column is one iteration; pale is still to come",
     timelineRows: (shown, near, count) =>
