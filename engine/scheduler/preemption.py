@@ -1,35 +1,25 @@
-"""Which running request makes room when memory is short. Whole requests leave, never single samples."""
+"""Which running request makes room when memory is short. Whole requests leave, never single samples.
+
+A victim is chosen among the running sequences, given in order of admission, that still have something to compute.
+"""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from engine.sequence import SequenceGroup
-
-if TYPE_CHECKING:
-    from engine.batch.running_batch import RunningBatch
+from engine.sequence import Sequence, SequenceGroup
 
 
-def candidates(batch: "RunningBatch") -> list[SequenceGroup]:
-    """Running requests in order of admission that still have something to compute."""
-    groups = dict.fromkeys(seq.group for seq in batch.running.values() if seq.num_missing_tokens)
-    return list(groups)
-
-
-def last_admitted(batch: "RunningBatch") -> SequenceGroup:
+def last_admitted(running: dict[int, Sequence]) -> SequenceGroup:
     """vLLM: the request that came last loses least."""
-    for seq in reversed(batch.running.values()):
-        if seq.num_missing_tokens:
-            return seq.group
-    raise AssertionError("a sequence asked for memory, so one is running")
+    return next(seq.group for seq in reversed(running.values()) if seq.num_missing_tokens)
 
 
-def fewest_outputs(batch: "RunningBatch") -> SequenceGroup:
+def fewest_outputs(running: dict[int, Sequence]) -> SequenceGroup:
     """SGLang: the fewest output tokens, then the longest prompt."""
-    groups = candidates(batch)
+    groups = dict.fromkeys(seq.group for seq in running.values() if seq.num_missing_tokens)
     return min(groups, key=lambda group: (max(s.num_output_tokens for s in group.sequences), -group.prompt_len))
 
 
-VICTIMS: dict[str, Callable[["RunningBatch"], SequenceGroup]] = {
+VICTIMS: dict[str, Callable[[dict[int, Sequence]], SequenceGroup]] = {
     "last_admitted": last_admitted,
     "fewest_outputs": fewest_outputs,
 }

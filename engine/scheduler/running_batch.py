@@ -181,7 +181,7 @@ class RunningBatch:
             self._pause(seq)
             return
         while (allocation := self.kv.allocate(seq, num_tokens)) is None:
-            victim = self._victim(self)
+            victim = self._victim(self.running)
             self.preempt(victim, seq.group)
             if victim is seq.group:
                 return

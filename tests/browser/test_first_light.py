@@ -207,7 +207,7 @@ def test_text_from_a_file_never_becomes_markup(page: Page, app_url: str, tmp_pat
 @pytest.mark.slow
 def test_a_long_run_can_be_stopped_and_holds_nobody_up(page: Page, app_url: str, tmp_path: Path) -> None:
     _upload(page, app_url, _azure_file(tmp_path, 30_000))
-    page.get_by_role("spinbutton", name="At most so many requests").fill("30000")
+    page.get_by_role("spinbutton", name="At most this many requests").fill("30000")
     _run_upload(page)
     expect(
         page.get_by_text(re.compile(r"The run continuous is being computed: [\d,]+ of 30,000 requests"))

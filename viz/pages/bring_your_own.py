@@ -101,8 +101,8 @@ def _cut_form(cut: Cut, upload: Upload | None) -> Cut:
     """The part of the file to run. When it was sent, the runs are asked for and the page begins anew."""
     with st.form("cut-form", border=False):
         a, b = st.columns(2)
-        first = a.number_input("At most so many requests", 1, MAX_ROWS, cut.first, placeholder="all")
-        rate = b.number_input("Arrivals so many times as dense", *LIMITS["rate"], cut.rate)
+        first = a.number_input("At most this many requests", 1, MAX_ROWS, cut.first, placeholder="all")
+        rate = b.number_input("Arrival rate, times", *LIMITS["rate"], cut.rate)
         start, end = cut.window or (None, None)
         start = a.number_input("From second", *LIMITS["from"], start, placeholder="the first arrival")
         end = b.number_input("To second", *LIMITS["to"], end, placeholder="the last arrival")
