@@ -23,6 +23,7 @@ class Scheduler(RunningBatch):
         self._max_num_seqs = settings.max_num_seqs or UNLIMITED
         self._num_admitted = 0
         self._last_skip: tuple[int, str, int, int] | None = None
+        self._last_blocked: tuple[int, int] | None = None
 
     def enqueue(self, group: SequenceGroup) -> None:
         """A new request joins the end of the queue."""
@@ -93,9 +94,16 @@ class Scheduler(RunningBatch):
         if skip != self._last_skip:
             self._last_skip = skip
             self._recorder.skipped(group, reason, resource, needed, available, -1)
-            if len(self.waiting) > 1 and reason == "no_block":
-                follower = self.waiting[1]
-                if self.kv.fits(follower.lead, follower.num_known_at_admission) is None:
-                    self._recorder.skipped(follower, "behind_head", "none", 0, 0, group.index)
             self._recorder.close()
+            if reason == "no_block":
+                self._explain_follower(group)
         return False
+
+    def _explain_follower(self, head: SequenceGroup) -> None:
+        follower = self.waiting[1] if len(self.waiting) > 1 else None
+        if follower is None or self._last_blocked == (head.index, follower.index):
+            return
+        if self.kv.fits(follower.lead, follower.num_known_at_admission) is None:
+            self._last_blocked = (head.index, follower.index)
+            self._recorder.skipped(follower, "behind_head", "none", 0, 0, head.index)
+            self._recorder.close()

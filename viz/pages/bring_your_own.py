@@ -35,7 +35,7 @@ def main() -> None:
 def _follow_link() -> str | None:
     """Take up the file, its part and its run from the address when this session has none; a sentence if that fails."""
     state, params = st.session_state, st.query_params.to_dict()
-    if state.get("upload"):
+    if uploads.store().find(state.get("upload")) is not None:
         return None
     try:
         visit = upload_link.read(params, RUNS)

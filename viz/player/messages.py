@@ -75,8 +75,6 @@ ENGLISH: dict[str, Message] = {
     ),
     **_all(
         "wait",
-        no_block_blocking="**{r0} waits** because it needs {n1|block|blocks} and {n2|is|are} free; "
-        "{r3} would fit, but comes after it.",
         no_block="**{r0} waits** because it needs {n1|block|blocks} and {n2|is|are} free.",
         no_slot="**{r0} waits** because it needs {n1|slot|slots} in one piece and the largest hole has {n2}.",
         watermark="**{r0} waits** because its {n1|block|blocks} of {n2} free would leave less than the watermark.",

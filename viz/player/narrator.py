@@ -150,12 +150,6 @@ def _waiting(n: _Narrator) -> None:
             slots = ~kept & (rows["resource"] == RESOURCES.index("slots"))
             for message, chosen in (("watermark", kept), ("no_slot", slots), ("no_block", ~kept & ~slots)):
                 n.say(message, events[chosen], request[chosen], needed[chosen], available[chosen])
-            if "behind_head" in skips:
-                blocked = skips["behind_head"]
-                behind = blocked["request"][np.searchsorted(blocked["event"][:-1], events)]
-                chosen = ~kept & ~slots & np.isin(events, blocked["event"])
-                operands = (request, needed, available, behind)
-                n.say("no_block_blocking", events[chosen], *(operand[chosen] for operand in operands))
         elif reason in CODES:
             n.say(reason, events, request, needed, available)
 

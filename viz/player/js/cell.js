@@ -40,7 +40,8 @@ function drawLargeCell(paint, x, y, w, h, block, k) {
   };
   put(y + h * 0.31, block.id, idSize, 550, x + w - badge - left - 4);
   if (block.name) put(y + h * 0.68, block.name, nameSize, 700, x + w - left - 4);
-  if (block.isCopy && !count) paint.disc(x + w - h * 0.085 - 6, y + h * 0.085 + 6, h * 0.085, {fill: ink});
+  const dot = Math.min(5.5 * k, h * 0.085);
+  if (block.isCopy && !count) paint.disc(x + w - dot - 6, y + dot + 6, dot, {fill: ink});
   if (!isFull) drawSlots(paint, left, y + h * 0.78, x + w - left - w * 0.09, h * 0.12, block, hue, k);
 }
 

@@ -1,24 +1,34 @@
 // Copy-on-write in the grid: out of the source, along the gutters, into the copy. Copies of one source share a trunk,
 // and the trunk says how many slots were copied.
 function drawCopyArrows(paint, layout, copies, frame, k, words) {
-  const labels = new Map();
-  for (const copy of copies) {
-    const points = copyPath(layout, copy.block, copy.target);
-    if (layout.mode !== "large" && isShort(points, 1.5 * layout.width)) continue;
-    paint.arrow(points, {width: (layout.mode === "large" ? 3 : 1.8) * k, radius: 4 * k, progress: frame.progress});
-    labels.set(copy.block, {points, amount: copy.amount});
+  const isLarge = layout.mode === "large";
+  const paths = copies.map(copy => ({copy, points: copyPath(layout, copy.block, copy.target)}))
+    .filter(({points}) => isLarge || !isShort(points, 1.5 * layout.width));
+  paint.arrows(paths.map(path => path.points), {width: (isLarge ? 3 : 1.8) * k, radius: 4 * k, progress: frame.progress});
+  if (!isLarge || frame.progress < 1 || layout.pitchY - layout.height < 9 * k) return;
+  for (const source of new Set(copies.map(copy => copy.block)))
+    labelTrunk(paint, layout, paths.filter(path => path.copy.block === source), k, words);
+}
+
+// The label stands where the trunk has no branch: in its widest gap, else beside the source.
+function labelTrunk(paint, layout, paths, k, words) {
+  const text = words.copySlots(paths[0].copy.amount);
+  const size = 12.5 * k;
+  const width = paint.measure(text, size, 650) + 14 * k;
+  const y = paths[0].points[1][1];
+  const source = paths[0].points[0][0];
+  const stops = [source, ...paths.filter(({points}) => points[2][1] === y).map(({points}) => points[2][0])].sort((a, b) => a - b);
+  let middle = null, widest = width * (paths.length > 1 ? 0.9 : 0.5);
+  for (let i = 1; i < stops.length; i++) {
+    if (stops[i] - stops[i - 1] < widest) continue;
+    widest = stops[i] - stops[i - 1];
+    middle = (stops[i] + stops[i - 1]) / 2;
   }
-  if (frame.progress < 1 || layout.pitchY - layout.height < 15 * k) return;
-  for (const {points, amount} of labels.values()) {
-    const [a, b] = longestPart(points);
-    const text = words.copySlots(amount);
-    const size = 12.5 * k;
-    const width = paint.measure(text, size, 650) + 14 * k;
-    if (Math.abs(b[0] - a[0]) < width * 0.5) continue;
-    const middle = Math.max(width / 2, Math.min((a[0] + b[0]) / 2, layout.columns * layout.pitchX - width / 2));
-    paint.rect(middle - width / 2, a[1] - 8.5 * k, width, 17 * k, {fill: paint.theme.ink, radius: 4 * k});
-    paint.text(middle, a[1] + 4.4 * k, text, {size, weight: 650, align: "center", fill: paint.theme.paper});
-  }
+  const right = layout.columns * layout.pitchX;
+  middle ??= source === stops[0] && source > width + 10 * k ? source - width / 2 - 8 * k : stops[stops.length - 1] + width / 2 + 8 * k;
+  middle = Math.max(width / 2, Math.min(middle, right - width / 2));
+  paint.rect(middle - width / 2, y - 8 * k, width, 16 * k, {fill: paint.theme.ink, radius: 4 * k});
+  paint.text(middle, y + 4.4 * k, text, {size, weight: 650, align: "center", fill: paint.theme.paper});
 }
 
 function copyPath(layout, source, target) {
@@ -48,16 +58,6 @@ function straightPath(from, to, edge) {
   const [dx, dy] = [((to[0] - from[0]) / length) * edge, ((to[1] - from[1]) / length) * edge];
   const isFar = length > 2 * edge;
   return isFar ? [[from[0] + dx, from[1] + dy], [to[0] - dx, to[1] - dy]] : [from, from];
-}
-
-// The longest level part of a path, as two points.
-function longestPart(points) {
-  let best = [points[0], points[0]];
-  for (let i = 1; i < points.length; i++) {
-    const isLevel = points[i][1] === points[i - 1][1];
-    if (isLevel && Math.abs(points[i][0] - points[i - 1][0]) > Math.abs(best[1][0] - best[0][0])) best = [points[i - 1], points[i]];
-  }
-  return best;
 }
 
 function isShort([from, to], least) { return Math.hypot(to[0] - from[0], to[1] - from[1]) < least; }

@@ -1,7 +1,7 @@
 // Where the blocks of a pool lie in a box: the largest anatomy that fits, its cells as large as possible.
 // Every block keeps its place for the whole run, because the number of blocks does. Large cells rather become squat than
 // lose the gutter between the rows, in which the arrows of copies run.
-const LARGE = {name: "large", minWidth: 40, minHeight: 33, maxWidth: 96, gap: 4.5, rowGap: 4.5, maxRowGap: 21, aspect: 0.83,
+const LARGE = {name: "large", minWidth: 40, minHeight: 33, maxWidth: 132, gap: 4.5, rowGap: 4.5, maxRowGap: 21, aspect: 0.83,
   arrowGap: 21, squat: 0.66};
 const SMALL = {name: "small", minWidth: 18, minHeight: 17, maxWidth: 40, gap: 3, rowGap: 3, maxRowGap: 3, aspect: 1};
 const TINY = {name: "tiny", minWidth: 5, minHeight: 5, maxWidth: 22, gap: 1.5, rowGap: 1.5, maxRowGap: 1.5, aspect: 1};
@@ -28,9 +28,10 @@ function bestColumns(form, numBlocks, width, height, k) {
     const airy = form.arrowGap ? (height - (rows - 1) * form.arrowGap * scale) / rows : 0;
     const h = Math.min(w * form.aspect, Math.max(airy, Math.min(tight, w * (form.squat ?? 1))));
     if (w < form.minWidth * scale || h < form.minHeight * scale) continue;
-    const score = Math.min(w, h / form.aspect) * (ROUND_COLUMNS.has(columns) ? 1.2 : 1);
+    const spread = rows > 1 ? (height - rows * h) / (rows - 1) : Infinity;
+    const hasGutter = form.arrowGap && spread >= 0.8 * form.arrowGap * scale;
+    const score = Math.min(w, h / form.aspect) * (ROUND_COLUMNS.has(columns) ? 1.2 : 1) * (hasGutter ? 1.3 : 1);
     if (best && score <= best.score) continue;
-    const spread = rows > 1 ? (height - rows * h) / (rows - 1) : 0;
     best = {score, mode: form.name, columns, rows, width: w, height: h, pitchX: w + gap,
       pitchY: h + Math.max(rowGap, Math.min(form.maxRowGap * scale, spread))};
   }

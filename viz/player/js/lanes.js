@@ -12,7 +12,7 @@ class Lanes {
       rate: track.rate[row],
     }));
     this.ofRequest = segments(run, run.tracks.requests, (row, track) => ({status: track.values[track.field("status")][row]}));
-    for (const lane of this.ofSequence) measureFirst(lane);
+    for (const lane of this.ofSequence) measureFirst(lane, run.steps.num_scheduled_tokens);
     this.spans = this.ofRequest.map(lane => spanOf(lane, run));
     this.hasIdle = this.ofSequence.some(lane => lane.some(segment => segment.status === STATUS.FINISHED && segment.hasSeat));
     this.hasPreemption = run.happenings.kind.includes(HAPPENING.preempted);
@@ -52,11 +52,12 @@ function spanOf(lane, run) {
   return {from: Math.min(from, run.numSteps - 1), to: isOver ? Math.max(from, lane.last.from - 1) : run.numSteps - 1};
 }
 
-function measureFirst(lane) {
+// A sequence that is forked has tokens at once, but nobody computed them: then no token was scheduled in that step.
+function measureFirst(lane, numScheduledTokens) {
   let before = 0, statusBefore = STATUS.PENDING;
   for (const segment of lane) {
     const atFirst = segment.computed + segment.rate * segment.ticksBefore;
-    segment.first = atFirst - before;
+    segment.first = numScheduledTokens[segment.from] > 0 ? atFirst - before : 0;
     segment.isPrompt = segment.first > 0 && statusBefore !== STATUS.DECODE;
     statusBefore = segment.status;
     before = atFirst + segment.rate * (segment.to - segment.from);

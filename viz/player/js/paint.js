@@ -118,28 +118,34 @@ class Paint {
     return joined;
   }
 
-  // A line with rounded corners and a head at its end, drawn up to the share `progress` of its length.
-  arrow(points, {width, radius, progress = 1}) {
+  // Lines with rounded corners and a head at their end, drawn up to the share `progress` of their length. A halo of paper,
+  // below all of them, parts them from what they cross.
+  arrows(paths, {width, radius, progress = 1}) {
     const {ctx, theme} = this;
-    const path = shorten(points, progress);
-    const [tip, before] = [path[path.length - 1], path[path.length - 2]];
-    const angle = Math.atan2(tip[1] - before[1], tip[0] - before[0]);
     const head = 3.3 * width;
-    const stop = [tip[0] - head * 0.7 * Math.cos(angle), tip[1] - head * 0.7 * Math.sin(angle)];
-    const line = [...path.slice(0, -1), stop];
-    ctx.strokeStyle = ctx.fillStyle = theme.ink;
-    ctx.lineWidth = width;
+    const lines = paths.map(points => {
+      const path = shorten(points, progress);
+      const [tip, before] = [path[path.length - 1], path[path.length - 2]];
+      const angle = Math.atan2(tip[1] - before[1], tip[0] - before[0]);
+      const stop = [tip[0] - head * 0.7 * Math.cos(angle), tip[1] - head * 0.7 * Math.sin(angle)];
+      return {tip, angle, line: [...path.slice(0, -1), stop]};
+    });
     ctx.setLineDash([]);
-    ctx.beginPath();
-    ctx.moveTo(...line[0]);
-    for (let i = 1; i < line.length - 1; i++) ctx.arcTo(...line[i], ...line[i + 1], radius);
-    ctx.lineTo(...stop);
-    ctx.stroke();
-    ctx.beginPath();
-    ctx.moveTo(...tip);
-    for (const side of [-0.48, 0.48])
-      ctx.lineTo(tip[0] - head * Math.cos(angle + side), tip[1] - head * Math.sin(angle + side));
-    ctx.fill();
+    for (const [color, wide] of [[theme.paper, width * 1.9], [theme.ink, width]]) {
+      ctx.strokeStyle = ctx.fillStyle = color;
+      ctx.lineWidth = wide;
+      for (const {line} of lines) {
+        ctx.beginPath();
+        ctx.moveTo(...line[0]);
+        for (let i = 1; i < line.length - 1; i++) ctx.arcTo(...line[i], ...line[i + 1], radius);
+        ctx.lineTo(...line[line.length - 1]);
+        ctx.stroke();
+      }
+    }
+    for (const {tip: [x, y], angle} of lines) {
+      const corner = side => [x - head * Math.cos(angle + side), y - head * Math.sin(angle + side)];
+      this.polygon([[x, y], corner(-0.48), corner(0.48)], theme.ink);
+    }
   }
 
   // The glyph of a happening, centred, about 2 x size high: the same in picture, transport and sentence.

@@ -45,14 +45,14 @@ function drawCells(paint, layout, frame, view) {
     const [x, y] = cellPosition(layout, id);
     draw(paint, x, y, layout.width, layout.height, describeBlock(frame, now, id, isLarge, oldRefs, copied), view.k);
   }
-  const scale = isLarge ? layout.width / 64 : layout.mode === "small" ? 0.62 * view.k : 0.5 * view.k;
+  const scale = isLarge ? Math.min(1.1 * view.k, layout.width / 64) : layout.mode === "small" ? 0.62 * view.k : 0.5 * view.k;
   const boxes = ids => ids.filter(id => id < run.numGpuBlocks).map(id => {
     const [x, y] = cellPosition(layout, id);
     return [x, y, layout.width, layout.height, layout.width * 0.09];
   });
   const alone = new Set([...oldRefs.keys(), ...copied]);
   const runs = [...frame.changedBlocks.keys()].filter(id => !alone.has(id)).sort((a, b) => a - b);
-  paint.rings([...Paint.joinBoxes(boxes(runs), layout.pitchX - layout.width + 0.5), ...boxes([...alone])], Math.min(1.6, scale));
+  paint.rings([...Paint.joinBoxes(boxes(runs), layout.pitchX - layout.width + 0.5), ...boxes([...alone])], scale);
   if (copies.length <= 8 && layout.mode !== "tiny") drawCopyArrows(paint, layout, copies, frame, view.k, view.words);
 }
 

@@ -31,7 +31,7 @@ function stripLines(run, total, width, height, k) {
   const most = Math.max(1, Math.min(8, Math.ceil(total / 64), Math.floor((height + 8 * k) / (34 * k))));
   const whole = run.header.settings?.max_model_len;
   const unit = 2 ** Math.max(0, Math.floor(Math.log2(total / most)) - 2);
-  const slots = total % whole === 0 && total / whole <= most ? whole : Math.ceil(total / most / unit) * unit;
+  const slots = whole <= total && total / whole <= most ? whole : Math.ceil(total / most / unit) * unit;
   const count = Math.ceil(total / slots);
   const pitch = Math.min(64 * k, (height + 8 * k) / count);
   return {count, slots, left, pitch, height: pitch - 10 * k, scale: (width - left) / slots};
@@ -99,7 +99,10 @@ function labelStrip(paint, lines, strip, whole, run, view) {
   const full = name.width + useWidth + 20 * k <= widest.w;
   const middle = widest.y + lines.height / 2;
   const width = name.width + (full ? useWidth : 0) + 10 * k;
-  paint.rect(widest.x + 4 * k, middle - size * 0.72, width, size * 1.44, {fill: theme.paper, radius: 3 * k});
-  paint.text(widest.x + 9 * k, middle + size * 0.36, name.text, {size, weight: 700});
-  if (full) paint.text(widest.x + 9 * k + name.width, middle + size * 0.34, use, {size: size * 0.82, fill: theme.ink2});
+  const hidesTokens = whole.length === 1 && strip.used * lines.scale < width + 12 * k;
+  const behind = hidesTokens && widest.w - strip.end * lines.scale > width + 12 * k;
+  const x = widest.x + (behind ? strip.end * lines.scale : 0) + 4 * k;
+  paint.rect(x, middle - size * 0.72, width, size * 1.44, {fill: theme.paper, radius: 3 * k});
+  paint.text(x + 5 * k, middle + size * 0.36, name.text, {size, weight: 700});
+  if (full) paint.text(x + 5 * k + name.width, middle + size * 0.34, use, {size: size * 0.82, fill: theme.ink2});
 }
