@@ -86,9 +86,8 @@ class Sequence:
     @property
     def num_missing_tokens(self) -> int:
         """Known tokens that have to be computed before the next one can be sampled; 0 when the last is on its way."""
-        if self.num_tokens >= self.limit:
-            return 0
-        return self._known - self._computed
+        known = self._known + self.rate * (self._ticks.now - self._since)
+        return self._known - self._computed if known < self.limit else 0
 
     @property
     def is_decoding(self) -> bool:

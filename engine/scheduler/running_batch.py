@@ -36,6 +36,7 @@ class RunningBatch:
         self._recorder = recorder
         self._victim = VICTIMS[settings.victim]
         self._budget = settings.max_num_batched_tokens or UNLIMITED
+        self._max_chunk = settings.max_chunk if settings.chunked else UNLIMITED
         self._runs = DecodeRuns(ticks)
         self._seats = Seats()
         self._planned: dict[int, Row] = {}
@@ -162,6 +163,8 @@ class RunningBatch:
 
     def _is_tight(self) -> bool:
         """Whether the budget may not do for all, so that the order of service decides who gets a token."""
+        if self._budget == UNLIMITED:
+            return False
         num_decodes = sum(seq.is_decoding for seq in self._runs.awake.values())
         if len(self._runs.steady) + num_decodes > self._budget:
             return True
@@ -172,9 +175,7 @@ class RunningBatch:
         return any(order in self._runs.steady for order in behind)
 
     def _run(self, seq: Sequence) -> None:
-        num_tokens = min(seq.num_missing_tokens, self.remaining)
-        if self.settings.chunked:
-            num_tokens = min(num_tokens, self.settings.max_chunk)
+        num_tokens = min(seq.num_missing_tokens, self.remaining, self._max_chunk)
         if len(seq.group.sequences) > 1:
             num_tokens = self._share_prompt(seq, num_tokens)
         if num_tokens <= 0:
@@ -187,12 +188,13 @@ class RunningBatch:
                 return
         if allocation.copies:
             self._batch.copies += allocation.copies
-        starts = not seq.rate and seq.is_decoding
+        is_decoding = seq.is_decoding
+        starts = is_decoding and not seq.rate
         if starts:
             self._recorder.started(seq)
         if starts or allocation.new_blocks or allocation.copies:
             self._recorder.close()
-        if seq.is_decoding:
+        if is_decoding:
             self._runs.begin(seq, self.kv.room(seq))
             self.remaining -= 1
         else:

@@ -59,7 +59,7 @@ class Scheduler(RunningBatch):
             free = self._max_num_seqs - self.num_running - len(self.held)
             return self._skip(group, "no_seat", "seats", num_samples, free)
         known = group.num_known_at_admission
-        num_tokens = min(known, self.remaining, self.settings.max_chunk) if chunked else known
+        num_tokens = min(known, self.remaining, self._max_chunk) if chunked else known
         is_alone = not self.running
         is_oversized = num_tokens > self._budget and group.num_preemptions > 0
         if self.remaining <= 0 or (num_tokens > self.remaining and not (is_oversized and is_alone)):

@@ -57,10 +57,11 @@ class Mirror(Recorder):
 
     def _compare(self, frame: Frame) -> None:
         sequences = [seq for group in self._open_groups for seq in group.sequences]
-        for group in self._open_groups:
-            self._request_state[group.index] = (group.status, group.rank, group.num_preemptions)
-        for seq in sequences:
-            self._sequence_state[seq.index] = (seq.status, seq.seat, seq.num_tokens, seq.num_computed_tokens)
+        groups = [(group.index, group.status, group.rank, group.num_preemptions) for group in self._open_groups]
+        living = [(seq.index, seq.status, seq.seat, seq.num_tokens, seq.num_computed_tokens) for seq in sequences]
+        for state, rows in ((self._request_state, groups), (self._sequence_state, living)):
+            table = np.array(rows, np.int32).reshape(-1, state.shape[1] + 1)
+            state[table[:, 0]] = table[:, 1:]
         self._same(frame, "requests", self._request_state, ("status", "rank", "num_preemptions"))
         fields = ("status", "seat", "num_tokens", "num_computed_tokens")
         self._same(frame, "sequences", self._sequence_state, fields)
@@ -77,27 +78,29 @@ class Mirror(Recorder):
 
     def _compare_blocks(self, frame: Frame, sequences: list[Sequence]) -> None:
         """Every table entry; of every block use, count and filled slots: the most that one of its readers stored."""
-        size = self.kv.block_size
-        entries = [
-            (seq.index, index, block, min(max(seq.num_computed_tokens - index * size, 0), size))
-            for seq in sequences
-            for index, block in enumerate(seq.block_table)
-        ]
-        ours = np.array(entries, np.int32).reshape(-1, 4)
+        size, holders = self.kv.block_size, [seq for seq in sequences if seq.block_table]
+        holders.sort(key=lambda seq: seq.index)
+        counts = np.array([len(seq.block_table) for seq in holders], np.int64)
+        index = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        computed = np.repeat(np.array([seq.num_computed_tokens for seq in holders], np.int64), counts)
+        owners = np.repeat(np.array([seq.index for seq in holders], np.int64), counts)
+        blocks = np.array([block for seq in holders for block in seq.block_table], np.int64)
+
         keys = self._finished_trace.tracks["tables"].keys
         assert keys is not None
         slots = self._key_order[frame.tracks["tables"]["block"][self._key_order] >= 0]
-        blocks = frame.tracks["tables"]["block"][slots]
-        theirs = np.column_stack([keys[slots], blocks])
-        assert np.array_equal(ours[np.lexsort((ours[:, 1], ours[:, 0]))][:, :3], theirs), self._where("tables")
+        theirs = (*keys[slots].T, frame.tracks["tables"]["block"][slots])
+        same = all(np.array_equal(*pair) for pair in zip((owners, index, blocks), theirs, strict=True))
+        assert same, self._where("tables")
+
         expected = np.zeros((len(frame.tracks["blocks"]["state"]), 3), np.int32)
         for pool in (self.kv.pool, self.kv.host):
             used = np.fromiter(pool.used, int, len(pool.used))
             expected[used, 0] = 1
             expected[used, 1] = np.fromiter(pool.used.values(), int, len(pool.used))
-        np.maximum.at(expected[:, 2], ours[:, 2], ours[:, 3])
+        np.maximum.at(expected[:, 2], blocks, np.clip(computed - index * size, 0, size))
         self._same(frame, "blocks", expected, ("state", "ref_count", "fill"))
-        owner, named = frame.tracks["blocks"]["owner"], np.bincount(ours[:, 2], minlength=len(expected))
+        owner, named = frame.tracks["blocks"]["owner"], np.bincount(blocks, minlength=len(expected))
         assert np.array_equal(owner >= 0, expected[:, 0] > 0), self._where("owners")
         assert np.array_equal(named, expected[:, 1]), self._where("table entries against reference counts")
 
@@ -210,7 +213,7 @@ def test_the_comparison_notices_a_single_wrong_row() -> None:
     for track, column in (("sequences", "seat"), ("tables", "block"), ("blocks", "ref_count"), ("requests", "rank")):
         wrong = reloaded(trace)
         rows = wrong.tracks[track]
-        seen = np.flatnonzero(rows.end > rows.columns["event"])
+        seen = np.flatnonzero(rows.until > rows.columns["event"])
         rows.columns[column][seen[len(seen) // 3]] += 1
         with pytest.raises(AssertionError, match="after event"):
             serve(chosen, ListWorkload(requests), Mirror(header, wrong))

@@ -1,5 +1,7 @@
 """Strips, holes and the three reservations."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -91,6 +93,6 @@ def test_strips_and_holes_are_always_the_whole_memory(size, steps):
         spans = sorted(space.holes + strips)
         assert spans[0][0] == 0
         assert sum(length for _, length in spans) == size
-        assert all(a + length == b for (a, length), (b, _) in zip(spans, spans[1:], strict=False))
+        assert all(a + length == b for (a, length), (b, _) in pairwise(spans))
         ends = {start + length for start, length in space.holes}
         assert not ends & {start for start, _ in space.holes}
