@@ -25,13 +25,14 @@ definePanel({
   },
 });
 
-// Lines with the same round number of slots each; one line for each full reservation where that fits.
+// Lines with the same round number of slots each; one line for each full reservation where there are a few of them.
 function stripLines(run, total, width, height, k) {
   const left = 46 * k;
   const most = Math.max(1, Math.min(8, Math.ceil(total / 64), Math.floor((height + 8 * k) / (34 * k))));
   const whole = run.header.settings?.max_model_len;
   const unit = 2 ** Math.max(0, Math.floor(Math.log2(total / most)) - 2);
-  const slots = whole <= total && total / whole <= most ? whole : Math.ceil(total / most / unit) * unit;
+  const isWhole = whole <= total && total / whole <= most && total / whole > 3;
+  const slots = isWhole ? whole : Math.ceil(total / most / unit) * unit;
   const count = Math.ceil(total / slots);
   const pitch = Math.min(64 * k, (height + 8 * k) / count);
   return {count, slots, left, pitch, height: pitch - 10 * k, scale: (width - left) / slots};
