@@ -62,7 +62,7 @@ class PagedKV:
         return Need(needed, self.pool.size, "blocks") if needed > self.pool.size else None
 
     def fits(self, seq: Sequence, num_new_tokens: int, keep_free: int = 0) -> Need | None:
-        needed = self._blocks_missing(seq, num_new_tokens) + (self._source_of_copy(seq) is not None)
+        needed = max(0, self._blocks_missing(seq, num_new_tokens)) + (self._source_of_copy(seq) is not None)
         return Need(needed, self.pool.num_free, "blocks") if needed + keep_free > self.pool.num_free else None
 
     def allocate(self, seq: Sequence, num_new_tokens: int, lookahead: int = 0, keep_free: int = 0) -> Allocation | None:
@@ -91,6 +91,8 @@ class PagedKV:
             raise KVError(
                 f"sequence {child.index} has {len(child.block_table)} blocks; only an empty one can be forked."
             )
+        if parent.block_table and parent.block_table[0] >= self.host.first:
+            raise KVError(f"sequence {parent.index} lies in host memory; move it in before it is forked.")
         stored = parent.block_table[: num_blocks_for(parent.num_computed_tokens, self.block_size)]
         self.pool.share(stored)
         child.block_table = stored

@@ -1,0 +1,4 @@
+"""Measurements behind `make bench`: what a decoded token costs, what recording adds, how large a run is on the wire.
+
+Only ratios taken side by side in one run mean anything on a shared machine; absolute times say where it stands.
+"""

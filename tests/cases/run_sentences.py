@@ -95,13 +95,13 @@ def _counts_equal_entries(facts: RunFacts) -> str | None:
 
 @MUST_HOLD.says(r"used \+ free = (\d+) at every step")
 def _used_and_free(facts: RunFacts, total: str) -> str | None:
-    for event in facts.cuts():
-        states = facts.trace.cut(event=event).tracks["blocks"]["state"]
-        if len(states) != int(total):
-            return f"the pool has {len(states)} blocks"
-    return _first(
-        f"step {s.step} has {s.free_blocks} free" for s in facts.steps if not 0 <= s.free_blocks <= int(total)
-    )
+    """The manager's own count of used blocks and the free ones of the frame are the whole pool."""
+    for step, used in enumerate(facts.trace.steps["num_used"].tolist()):
+        states = facts.trace.cut(step=step, at="scheduled").tracks["blocks"]["state"]
+        free = int((states == 0).sum())
+        if used + free != int(total):
+            return f"step {step} has {used} used and {free} free"
+    return None
 
 
 @MUST_HOLD.says(r"tokens emitted in a step <= (?:the )?number of running requests in that step")

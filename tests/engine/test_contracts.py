@@ -18,7 +18,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.track import ACTIONS
 from engine.workload import ListWorkload
 
-MEMORY = {"block_size": 4, "num_blocks": 12, "max_model_len": 24}
+MEMORY: dict[str, Any] = {"block_size": 4, "num_blocks": 12, "max_model_len": 24}
 MANAGER_SETTINGS = {
     **{f"paged {order}": Settings(**MEMORY, free_list=order, num_host_blocks=6) for order in CHOICES["free_list"]},
     "paged watermark": Settings(**MEMORY, watermark=0.2, num_host_blocks=6, null_block=True),

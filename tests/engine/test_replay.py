@@ -42,7 +42,7 @@ class Mirror(Recorder):
         self._open_groups: list[SequenceGroup] = []
         num_sequences = sum(request["n"] for request in trace.requests)
         self._request_state = np.zeros((len(trace.requests), 3), np.int32)
-        self._sequence_state = np.tile(np.int32([0, -1, 0, 0]), (num_sequences, 1))
+        self._sequence_state = np.tile(np.array([0, -1, 0, 0], np.int32), (num_sequences, 1))
         self._key_order = _key_order(trace)
 
     def arrived(self, group: Any) -> None:
@@ -106,7 +106,7 @@ class Mirror(Recorder):
 
     def _compare_strips(self, frame: Frame, sequences: list[Sequence]) -> None:
         assert isinstance(self.kv, ContiguousKV)
-        expected = np.tile(np.int32([-1, 0, 0]), (len(self._sequence_state), 1))
+        expected = np.tile(np.array([-1, 0, 0], np.int32), (len(self._sequence_state), 1))
         for seq in sequences:
             if seq.index in self.kv.strips:
                 expected[seq.index] = (*self.kv.strips[seq.index], seq.num_computed_tokens)

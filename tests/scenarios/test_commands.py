@@ -154,10 +154,22 @@ def test_saving_one_of_several_runs_says_which(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "continuous is written; --run chooses another of continuous, static.\n"
 
 
-def test_html_comes_later(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    for option in ("-o", "--html"):
-        assert "comes with the next version" in sentence(capsys, "export", "step-by-step", option, tmp_path / "a.html")
-    assert list(tmp_path.iterdir()) == []
+def test_an_offline_replay_is_written_by_suffix_or_by_option(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    for option, name in (("-o", "a.html"), ("--html", "b.html")):
+        path = tmp_path / name
+        written = json_of(capsys, "export", "step-by-step", option, path, "--run", "static", "--run", "continuous")
+        assert (written["runs"], written["bytes"]) == (["static", "continuous"], path.stat().st_size)
+        assert "<title>Static and continuous batching, step by step</title>" in path.read_text(encoding="utf-8")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_saved_run_becomes_an_offline_replay(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    saved, page = tmp_path / "run.kvscope", tmp_path / "run.html"
+    json_of(capsys, "export", "three-wastes", "-o", saved, "--run", "oracle")
+    assert json_of(capsys, "export", saved, "--html", page)["runs"] == ["oracle"]
+    assert page.stat().st_size < 100_000
 
 
 @pytest.mark.parametrize(
@@ -184,7 +196,10 @@ def test_html_comes_later(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         (["convert", "step-by-step"], "is no trace file"),
         (["convert", "step-by-step", "-o", "x.csv"], "has to end in .json"),
         (["export", "step-by-step"], "one of the arguments -o/--output --html is required"),
-        (["export", "step-by-step", "-o", "x.txt"], "has to end in .json"),
+        (["export", "step-by-step", "-o", "x.txt"], "has to end in .html or .json or .kvscope"),
+        (["export", "step-by-step", "--html", "x.json"], "has to end in .html"),
+        (["export", "four-managers", "--html", "x.html", *four_runs], "holds at most 3 of 4 runs"),
+        (["export", "step-by-step", "-o", "x.kvscope", "--run", "static", "--run", "continuous"], "at most 1 of 2"),
         (["export", "step-by-step", "-o", "/nowhere/x.json"], "cannot be written"),
         (["export", "step-by-step", "-o", "x.json", "--run", "fast"], "no run 'fast'"),
     ],

@@ -139,3 +139,13 @@ def test_an_unlimited_pool_gives_ascending_blocks():
     kv, seq = PagedKV(Settings(block_size=4)), group_of(9).lead
     assert store(kv, seq, 9).new_blocks == [0, 1, 2]
     kv.check([seq])
+
+
+def test_a_parent_in_host_memory_cannot_be_forked():
+    kv, group = paged(num_host_blocks=4), group_of(6, n=2)
+    lead, child = group.sequences
+    store(kv, lead, 6)
+    kv.move_out(group)
+    with pytest.raises(KVError, match="host memory"):
+        kv.fork(lead, child)
+    assert child.block_table == []
