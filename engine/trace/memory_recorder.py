@@ -2,12 +2,18 @@
 
 A row says everything about its key, so this half remembers who owns a block and how many tables name it when they are
 several. Fills are exact at the end of a transaction and grow by themselves while their sequence decodes.
+
+By far the most frequent transaction is a decoding sequence that gets its next block. It is noted in one short record
+and becomes its four rows, many at a time, when the recorder is drained.
 """
 
 from struct import Struct
 from typing import Any
 
+import numpy as np
+
 from engine.trace.buffer import RowBuffer, clipped
+from engine.trace.key_numbers import KeyNumbers
 from engine.trace.listener import Listener
 from engine.trace.track import HAPPENING_COLUMNS, HAPPENINGS, SPECS
 
@@ -15,9 +21,8 @@ _KIND = {name: number for number, name in enumerate(HAPPENINGS)}
 _ALLOCATED = _KIND["allocated"]
 
 _pack_block = Struct("<7i").pack
-_pack_entry = Struct("<3i").pack
-_pack_key = Struct("<2i").pack
-_pack_happening = Struct("<7i").pack
+_pack_entry = Struct("<4i").pack
+_pack_growth = Struct("<6i").pack
 
 
 class MemoryRecorder(Listener):
@@ -30,37 +35,47 @@ class MemoryRecorder(Listener):
         self._shared: dict[int, int] = {}
         self._once_shared: set[int] = set()
         self._strips: dict[int, tuple[int, int]] = {}
-        self._slots: dict[int, list[int]] = {}
-        self._num_slots = 0
-        self._keys = RowBuffer(2)
+        self._key_numbers = KeyNumbers()
         self._happenings = RowBuffer(len(HAPPENING_COLUMNS))
-        self._rows = {name: RowBuffer(2 + len(SPECS[name].columns)) for name in SPECS}
-        self._sequence_rows = self._rows["sequences"]
-        self._table_rows = self._rows["tables"]
-        self._block_rows = self._rows["blocks"]
-        self._strip_rows = self._rows["strips"]
+        self._sequence_rows = RowBuffer(2 + len(SPECS["sequences"].columns))
+        self._block_rows = RowBuffer(2 + len(SPECS["blocks"].columns))
+        self._strip_rows = RowBuffer(2 + len(SPECS["strips"].columns))
+        self._table_rows = RowBuffer(4)
+        self._growths = RowBuffer(6)
+
+    def drain_memory(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Rows of tables, blocks and strips, the new keys of tables, all happenings; everything is forgotten."""
+        event, sequence, request, index, block, previous = self._growths.take().T
+        one, none, size = np.ones_like(event), np.zeros_like(event), np.full_like(event, self._block_size)
+        filled = (event, previous, one, one, sequence, size, none)
+        opened = (event, block, one, one, sequence, none, one)
+        grown = np.stack([np.stack(filled, 1), np.stack(opened, 1)], 1).reshape(-1, 7)
+        happened = np.stack((event, one * _ALLOCATED, request, sequence, block, none - 1, one), 1)
+        tables = _merged(np.stack((event, sequence, index, block), 1), self._table_rows.take())
+        keys, new_keys = self._key_numbers.number(tables[:, 1:3])
+        rows = {
+            "tables": np.stack((tables[:, 0], keys, tables[:, 3]), 1),
+            "blocks": _merged(grown, self._block_rows.take()),
+            "strips": self._strip_rows.take(),
+        }
+        return rows, new_keys, _merged(happened, self._happenings.take())
 
     def allocated(self, seq: Any, blocks: list[int]) -> None:
-        event, owner, rate, table = self.event + 1, seq.index, seq.rate, seq.block_table
-        index = len(table)
-        slots = self._slots.get(owner, ())
-        if len(slots) < index + len(blocks):
-            slots = self._slots_of(owner, index + len(blocks))
-        rows, entries, owners = self._block_rows.data, self._table_rows.data, self._owner
-        if rate:
-            rows += _pack_block(event, table[-1], 1, 1, owner, self._block_size, 0)
+        event, owner, index = self.event + 1, seq.index, len(seq.block_table)
+        if seq.rate:
+            growths, previous = self._growths.data, seq.block_table[-1]
+            growths += _pack_growth(event, owner, seq.group.index, index, blocks[0], previous)
+            return
+        rows, entries = self._block_rows.data, self._table_rows.data
         for block in blocks:
-            entries += _pack_entry(event, slots[index], block)
-            rows += _pack_block(event, block, 1, 1, owner, 0, rate)
-            owners[block] = owner
+            entries += _pack_entry(event, owner, index, block)
+            rows += _pack_block(event, block, 1, 1, owner, 0, 0)
             index += 1
-        happenings = self._happenings.data
-        happenings += _pack_happening(event, _ALLOCATED, seq.group.index, owner, blocks[-1], -1, len(blocks))
+        self._happened("allocated", seq.group.index, owner, blocks[-1], -1, len(blocks))
 
     def copied(self, seq: Any, index: int, source: int, target: int, num_slots: int) -> None:
         event = self.event + 1
-        self._table_rows.add(event, self._slots[seq.index][index], target)
-        self._owner[target] = seq.index
+        self._table_rows.add(event, seq.index, index, target)
         self._one_reader_less(source, num_slots)
         self._block_rows.add(event, target, 1, 1, seq.index, num_slots, 0)
         self._happened("copied", seq.group.index, seq.index, source, target, num_slots)
@@ -69,12 +84,12 @@ class MemoryRecorder(Listener):
         event, size = self.event + 1, self._block_size
         computed = child.num_computed_tokens
         self._sequence(child)
-        slots = self._slots_of(child.index, len(child.block_table))
         for index, block in enumerate(child.block_table):
-            self._table_rows.add(event, slots[index], block)
+            self._table_rows.add(event, child.index, index, block)
             self._shared[block] = ref_count = self._shared.get(block, 1) + 1
             fill = max(0, min(size, computed - index * size))
-            self._block_rows.add(event, block, 1, ref_count, self._owner[block], fill, 0)
+            owner = self._owner.setdefault(block, parent.index)
+            self._block_rows.add(event, block, 1, ref_count, owner, fill, 0)
             self._happened("shared", child.group.index, child.index, block, amount=ref_count)
         if child.block_table and computed % size:
             self._once_shared.add(child.block_table[computed // size])
@@ -82,14 +97,14 @@ class MemoryRecorder(Listener):
             self._strip(child)
 
     def freed(self, seq: Any, table: list[int], freed: list[int]) -> None:
-        event = self.event + 1
+        event, owner = self.event + 1, seq.index
         entries, rows = self._table_rows.data, self._block_rows.data
-        for slot in self._slots[seq.index][: len(table)]:
-            entries += _pack_entry(event, slot, -1)
+        for index in range(len(table)):
+            entries += _pack_entry(event, owner, index, -1)
         for block in freed:
             rows += _pack_block(event, block, 0, 0, -1, 0, 0)
-        if self._once_shared:
-            self._once_shared.difference_update(freed)
+        if self._owner:
+            self._forget(freed)
         if len(freed) < len(table):
             gone = set(freed)
             for index, block in enumerate(table):
@@ -104,13 +119,14 @@ class MemoryRecorder(Listener):
         new = {home: old for old, home in moved.items()}
         for seq in group.sequences:
             for index, block in enumerate(seq.block_table):
-                self._table_rows.add(event, self._slots[seq.index][index], block)
+                self._table_rows.add(event, seq.index, index, block)
                 old = new.pop(block, None)
                 if old is not None:
                     ref_count = self._shared.pop(old, 1)
                     if ref_count > 1:
                         self._shared[block] = ref_count
-                    owner = self._owner[block] = self._owner[old]
+                    owner = self._owner.pop(old, seq.index)
+                    self._owner[block] = owner
                     fill = max(0, min(size, seq.num_computed_tokens - index * size))
                     self._block_rows.add(event, old, 0, 0, -1, 0, 0)
                     self._block_rows.add(event, block, 1, ref_count, owner, fill, 0)
@@ -132,7 +148,7 @@ class MemoryRecorder(Listener):
         )
 
     def _open_block(self, seq: Any, block: int, fill: int, rate: int) -> None:
-        self._owner[block] = seq.index
+        self._now_written_by(seq.index, block)
         self._block_rows.add(self.event + 1, block, 1, self._shared.get(block, 1), seq.index, fill, rate)
 
     def _one_reader_less(self, block: int, fill: int) -> None:
@@ -147,25 +163,28 @@ class MemoryRecorder(Listener):
         rows, shared = self._block_rows.data, self._shared
         for index in range(start // size, (end - 1) // size + 1):
             block = seq.block_table[index]
-            self._owner[block] = owner
+            self._now_written_by(owner, block)
             rows += _pack_block(event, block, 1, shared.get(block, 1), owner, min(size, end - index * size), 0)
 
     def _strip(self, seq: Any) -> None:
         self._strip_rows.add(self.event + 1, seq.index, *self._strips[seq.index], seq.num_computed_tokens, seq.rate)
 
-    def _slots_of(self, sequence: int, count: int) -> list[int]:
-        """Row keys of the first `count` table entries of a sequence; new ones are numbered on."""
-        slots = self._slots.get(sequence)
-        if slots is None:
-            slots = self._slots[sequence] = []
-        keys = self._keys.data
-        for index in range(len(slots), count):
-            keys += _pack_key(sequence, index)
-            slots.append(self._num_slots)
-            self._num_slots += 1
-        return slots
+    def _now_written_by(self, sequence: int, block: int) -> None:
+        if block in self._owner:
+            self._owner[block] = sequence
+
+    def _forget(self, blocks: list[int]) -> None:
+        self._once_shared.difference_update(blocks)
+        for block in blocks:
+            self._owner.pop(block, None)
 
     def _happened(
         self, kind: str, request: int, sequence: int = -1, block: int = -1, target: int = -1, amount: int = 0
     ) -> None:
         self._happenings.add(self.event + 1, _KIND[kind], request, sequence, block, target, clipped(amount))
+
+
+def _merged(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Rows of both in order of events; within an event `first` comes first."""
+    rows = np.concatenate((first, second))
+    return rows[np.argsort(rows[:, 0], kind="stable")]

@@ -17,6 +17,7 @@ from engine.trace.track import (
     DECISION_COLUMNS,
     REASONS,
     RESOURCES,
+    SPECS,
     STEP_COLUMNS,
 )
 
@@ -38,6 +39,7 @@ class Recorder(MemoryRecorder):
         self._chunks: list[Chunk] = []
         self._ranges: dict[int, tuple[int, ...]] = {}
         self._boundary = 0
+        self._request_rows = RowBuffer(2 + len(SPECS["requests"].columns))
         self._steps = RowBuffer(len(STEP_COLUMNS))
         self._times: list[tuple[float, float]] = []
         self._decisions = RowBuffer(len(DECISION_COLUMNS))
@@ -49,14 +51,16 @@ class Recorder(MemoryRecorder):
     def drain(self) -> Chunk:
         """Everything since the last call, and forget it."""
         tracks = self.header["tracks"]
+        rows, new_keys, happenings = self.drain_memory()
+        rows |= {"requests": self._request_rows.take(), "sequences": self._sequence_rows.take()}
         chunk = Chunk(
             num_events=self.event,
             requests=self._requests,
-            rows={name: self._rows[name].take() for name in tracks},
-            keys={"tables": self._keys.take()} if "tables" in tracks else {},
+            rows={name: rows[name] for name in tracks},
+            keys={"tables": new_keys} if "tables" in tracks else {},
             steps=self._steps.take(),
             times=np.array(self._times, dtype=np.float64).reshape(-1, 2),
-            happenings=self._happenings.take(),
+            happenings=happenings,
             decisions=self._decisions.take(),
         )
         self._requests, self._times = [], []
@@ -174,7 +178,7 @@ class Recorder(MemoryRecorder):
         self._steps.add(begin, scheduled, self._boundary, self.event, *counts)
         self._times.append((start, end))
         self._boundary = self.event
-        if len(self._block_rows.data) > _SEAL_AT:
+        if len(self._block_rows.data) + 2 * len(self._growths.data) > _SEAL_AT:
             self._chunks.append(self.drain())
 
     # rows
@@ -185,7 +189,7 @@ class Recorder(MemoryRecorder):
             self._sequence(seq)
 
     def _request(self, group: Any) -> None:
-        self._rows["requests"].add(self.event + 1, group.index, group.status, group.rank, group.num_preemptions)
+        self._request_rows.add(self.event + 1, group.index, group.status, group.rank, group.num_preemptions)
 
     def _decided(
         self,

@@ -142,7 +142,7 @@ def test_with_enough_memory_each_request_is_scheduled_as_in_the_serial_run(
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@given(shapes=SHAPES, num_blocks=st.integers(14, 40))
+@given(shapes=SHAPES, num_blocks=st.integers(16, 40))
 @settings(deadline=None, max_examples=50)
 def test_with_little_memory_every_invariant_holds_and_nobody_is_scheduled_too_often(
     policy: str, shapes: list[tuple[int, int, int, int]], num_blocks: int
