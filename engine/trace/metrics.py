@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.trace.composition import Composition, compose
 from engine.trace.owners import owners
+from engine.trace.ratio import ratio
 from engine.trace.trace import Trace
 from engine.trace.track import HAPPENINGS
 
@@ -62,12 +63,12 @@ class Seats:
 
     @property
     def utilization(self) -> float | None:
-        return self.working / self.offered if self.offered else None
+        return ratio(self.working, self.offered)
 
     @property
     def idle_share(self) -> float | None:
         """Share of the held seats whose sequence computes nothing: with static batching it has ended before others."""
-        return 1 - self.working / self.held if self.held else None
+        return ratio(self.held - self.working, self.held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def measure(trace: Trace) -> Metrics:
         seats=_seats(trace),
         num_steps=trace.num_steps,
         duration=duration,
-        throughput=float(requests.num_output_tokens.sum() / duration) if duration > 0 else None,
+        throughput=ratio(float(requests.num_output_tokens.sum()), duration),
         num_preemptions=int(kinds[HAPPENINGS.index("preempted")]),
         num_cow_copies=int(kinds[HAPPENINGS.index("copied")]),
     )
