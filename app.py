@@ -7,6 +7,8 @@ st.navigation(
     [
         st.Page("viz/pages/start.py", title="Start", default=True),
         st.Page("viz/pages/stage.py", title="Stage", url_path="stage"),
+        st.Page("viz/pages/compare.py", title="Compare", url_path="compare"),
+        st.Page("viz/pages/check.py", title="Check", url_path="check"),
         st.Page("viz/pages/bring_your_own.py", title="Bring your own", url_path="bring-your-own"),
     ],
     position="top",

@@ -141,3 +141,33 @@ TAGS: dict[str, dict[str, str]] = {
 
 CODES: dict[str, int] = {name: code for code, name in enumerate(ENGLISH)}
 """The number of each message: its place in the table, the same in every language."""
+
+DIFFERENCES: dict[str, dict[str, str]] = {
+    "en": {
+        # what one run does: {run} is its name, {requests} a list of ids, {before} the request whose place it is
+        "admitted": "{run} admits {requests}",
+        "admitted_in_place": "{run} admits {requests} in {before}'s place",
+        "preempted": "{run} preempts {requests}",
+        "finished": "{run} finishes {requests}",
+        "scheduled": "{run} computes {tokens} of {requests}",
+        "tokens": "{count:,} tokens",
+        "token": "1 token",
+        "no_token": "none",
+        # what the other does meanwhile, and why
+        "computes": "{run} computes {tokens}",
+        "no_block": "{run} has no room in memory",
+        "no_seat": "{run} has no free seat",
+        "no_token_left": "{run} has used up the tokens of this step",
+        "behind_head": "{run} keeps to the order of the queue",
+        "batch_running": "{run} waits for the end of its batch",
+        "batch_not_full": "{run} waits for a full batch",
+        "not_arrived": "in {run} the arrival is still to come",
+        "rejected": "{run} has refused the request",
+        "has_ended": "{run} has ended",
+        "does_not": "{run} does not",
+        "both": "{first}; {second}",
+        "list_last": "{items} and {last}",
+        "list_more": "{count:,} more",
+    }
+}
+"""Sentences about the first difference of two runs, one table a language."""

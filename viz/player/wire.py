@@ -8,6 +8,7 @@ hold the sentences. `Trace.load` reads these bytes as well and passes over the a
     operands    one column in the part "sentences": the lists that operands point into
 """
 
+import struct
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
@@ -82,6 +83,21 @@ def wire_parts(
     lists = Table("operands", len(sentences.lists), 1, "i4", ("p",), planes(sentences.lists))
     yield codec.pack({"part": "sentences"}, [lists])
     yield codec.pack({"part": "end", "num_events": trace.num_events, "run_id": trace.run_id})
+
+
+def in_comparison(blob: bytes, *, run_name: str, clock: str, difference: Mapping[str, Any]) -> bytes:
+    """The bytes of a run as one pane of a comparison; only its header is packed anew.
+
+    run_name    name of the pane
+    clock       the clock to begin with, "steps" or "time"
+    difference  where this run parts from the others, see `difference.pane_differences`
+    """
+    begin = len(codec.MAGIC)
+    (packed_len,) = struct.unpack_from("<I", blob, begin + 4)
+    end = begin + 8 + packed_len
+    header, _ = next(codec.unpack(blob[:end]))
+    pane = {"run_name": run_name, "clock": clock, "difference": dict(difference)}
+    return b"".join((codec.MAGIC, codec.pack({**header, "player": {**header["player"], **pane}}), blob[end:]))
 
 
 def frame_hashes(trace: Trace) -> list[list[int]]:

@@ -1,0 +1,154 @@
+"""The Compare page: what it sends to the player, its figures, and what its controls do to the link."""
+
+import json
+import struct
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from engine.trace import codec
+from engine.trace.trace import Trace
+from scenarios import catalogue
+from scenarios.run import run
+from viz.pages.parts import uploads
+
+APP = str(Path(__file__).parent.parent.parent / "app.py")
+COMPARE = "viz/pages/compare.py"
+CSV = b"arrived_at,num_prefill_tokens,num_decode_tokens\n0.0,200,40\n0.0,300,4\n0.1,3000,5\n"
+SCENARIOS = catalogue.load()
+
+Params = Mapping[str, str | list[str]]
+
+
+def _open(params: Params) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=60)
+    for name, value in params.items():
+        app.query_params[name] = value
+    app.run()
+    return app.switch_page(COMPARE).run()
+
+
+def _texts(app: AppTest) -> str:
+    return "\n".join(str(text.value) for text in app.text)
+
+
+def _blobs(app: AppTest) -> list[bytes]:
+    (component,) = app.get("bidi_component")
+    data = component.proto.bytes
+    (length,) = struct.unpack("<I", data[:4])
+    blobs, at = [], 4 + length
+    for size in json.loads(data[4:at])["lengths"]:
+        blobs.append(data[at : at + size])
+        at += size
+    return blobs
+
+
+def _player_of(blob: bytes) -> dict[str, Any]:
+    return next(codec.unpack(blob))[0]["player"]
+
+
+def test_the_player_gets_both_runs_with_their_difference() -> None:
+    app = _open({"scenario": "ten-iterations", "run": ["static", "continuous"]})
+    assert not app.exception
+    blobs = _blobs(app)
+    wanted = [run(SCENARIOS["ten-iterations"], name).run_id for name in ("static", "continuous")]
+    assert [Trace.load(blob).run_id for blob in blobs] == wanted
+    headers = [_player_of(blob) for blob in blobs]
+    assert [header["run_name"] for header in headers] == ["static", "continuous"]
+    assert {header["clock"] for header in headers} == {"time"}
+    assert [header["difference"]["steps"]["step"] for header in headers] == [3, 3]
+    assert "in iteration 4, where continuous admits D in A's place" in _texts(app)
+
+
+def test_static_and_continuous_part_at_once_in_the_demo_of_five_requests() -> None:
+    app = _open({})
+    assert not app.exception
+    assert app.query_params == {"scenario": "step-by-step", "run": ["continuous", "static"]}
+    assert "by iterations in iteration 1" in _texts(app)
+    assert "by time at 0 ms" in _texts(app)
+
+
+def test_the_same_figures_stand_beside_each_other_with_their_differences() -> None:
+    app = _open({"scenario": "ten-iterations"})
+    table = app.dataframe[0].value.set_index("Figure")
+    assert table.loc["Iterations"].tolist() == ["15", "10", "−5 (0.67 x)"]
+    assert table.loc["Seats in use"].tolist() == ["66.7%", "100.0%", "+33.3 points"]
+    assert table.columns.tolist() == ["static", "continuous", "continuous, against static"]
+
+
+def test_a_run_is_removed_and_comes_back_from_the_earlier_ones() -> None:
+    app = _open({"scenario": "ten-iterations", "f": "3"})
+    next(button for button in app.button if button.label == "Remove this run").click().run()
+    assert (app.query_params["run"], "f" in app.query_params) == ("continuous", False)
+    assert len(_blobs(app)) == 1
+    assert "This is one run; add another one" in _texts(app)
+    app.button(key="earlier-0").click().run()
+    assert not app.exception
+    assert app.query_params["run"] == ["continuous", "static"]
+    assert len(_blobs(app)) == 2
+
+
+def test_a_run_is_added_with_changed_settings() -> None:
+    app = _open({"scenario": "ten-iterations"})
+    app.segmented_control(key="pane-2").select(2).run()
+    next(field for field in app.text_input if field.label == "max_num_seqs").set_value("2")
+    next(button for button in app.button if button.label == "Run with these settings").click().run()
+    assert not app.exception
+    assert app.query_params["run"] == ["static", "continuous", "static"]
+    assert app.query_params["p3.max_num_seqs"] == "2"
+    assert [Trace.load(blob).header["settings"]["max_num_seqs"] for blob in _blobs(app)] == [3, 3, 2]
+    assert "Add a run" not in app.segmented_control(key="pane-3").options
+
+
+def test_a_refused_setting_gets_a_sentence_and_the_runs_stay() -> None:
+    app = _open({"scenario": "ten-iterations"})
+    next(field for field in app.text_input if field.label == "block_size").set_value("0")
+    next(button for button in app.button if button.label == "Run with these settings").click().run()
+    assert not app.exception
+    assert "block_size is 0" in _texts(app)
+    assert len(_blobs(app)) == 2
+
+
+def test_another_scenario_stands_in_the_link() -> None:
+    app = _open({"scenario": "ten-iterations"})
+    app.selectbox(key="compared").select("three-wastes").run()
+    assert not app.exception
+    assert app.query_params == {"scenario": "three-wastes", "run": ["max", "pow2"]}
+    assert [_player_of(blob)["run_name"] for blob in _blobs(app)] == ["max", "pow2"]
+
+
+def test_the_moment_of_the_player_stays_in_the_link() -> None:
+    moment = {"f": "3", "clock": "steps", "pane": "2", "sel": "r3"}
+    app = _open({"scenario": "ten-iterations", "p.block_size": "8", **moment})
+    assert not app.exception
+    changed = {"p1.block_size": "8", "p2.block_size": "8"}
+    assert app.query_params == {"scenario": "ten-iterations", "run": ["static", "continuous"], **changed, **moment}
+
+
+def test_a_scenario_of_one_run_is_shown_and_asks_for_another() -> None:
+    app = _open({"scenario": "four-samples"})
+    assert not app.exception
+    assert len(_blobs(app)) == 1
+    assert "This is one run; add another one" in _texts(app)
+
+
+def test_a_wrong_link_gets_one_sentence_and_still_runs() -> None:
+    app = _open({"scenario": "ten-iterations", "run": ["static", "<img>"], "p9.x": "1", "clock": "z"})
+    assert not app.exception
+    assert _texts(app).count("Cannot show this") == 1
+    assert len(_blobs(app)) == 1
+    assert app.query_params == {"scenario": "ten-iterations", "run": "static"}
+
+
+def test_the_runs_of_an_uploaded_file_are_compared() -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
+    app = _open({"file": upload.digest, "run": ["static", "chunked"], "p1.max_num_seqs": "1"})
+    assert not app.exception
+    traces = [Trace.load(blob) for blob in _blobs(app)]
+    assert [trace.header["settings"]["max_num_seqs"] for trace in traces] == [1, 256]
+    assert len(traces[0].requests) == 3
+    assert "First difference" in _texts(app)
+    assert "works only on this server" in _texts(app)

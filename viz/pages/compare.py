@@ -1,0 +1,171 @@
+"""Compare: two or three runs of one scenario, or of an uploaded file, on one clock; where they part, and by how much.
+
+Scenario, runs and their settings stand in the link. All runs are in one player, so they cannot drift apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from engine.trace.trace import Trace
+from scenarios.scenario import Scenario
+from viz.pages.parts import (
+    compare_controls,
+    compare_runs,
+    figure_differences,
+    figures,
+    kept_runs,
+    links,
+    page,
+    runs,
+    uploads,
+)
+from viz.pages.parts.compare_runs import Comparison, Pane
+from viz.pages.parts.jobs import Job, State
+from viz.pages.parts.runs import Finished
+from viz.player import player
+from viz.player.difference import pane_differences
+from viz.player.wire import in_comparison
+
+LANGUAGE = "en"
+FIRST_CLOCK = "time"
+MAX_KEPT = 16
+
+
+def main() -> None:
+    page.begin()
+    catalogue = runs.catalogue()
+    comparison, problem = compare_runs.current(catalogue)
+    bar = page.bar()
+    with bar:
+        compare_controls.scenario_box(catalogue, comparison)
+    if problem:
+        page.problem(problem)
+    told = _requests_of(catalogue, comparison)
+    if told is None:
+        return
+    scenario, content = told
+    with bar:
+        with st.popover(f"Runs: {len(comparison.panes)}", width="content"):
+            compare_controls.runs_form(scenario, comparison)
+        with st.popover("Earlier", width="content"):
+            compare_controls.earlier_runs(catalogue, comparison)
+    finished = _finished(scenario, content, comparison)
+    if finished is None:
+        return
+    kept_runs.keep(comparison)
+    _side_by_side(comparison, finished)
+    _below(comparison, finished)
+
+
+# the runs
+
+
+def _requests_of(catalogue: Mapping[str, Scenario], comparison: Comparison) -> tuple[Scenario, str | None] | None:
+    """The scenario and, for a file, what names its content; None while the file is being read, or if that fails."""
+    if not comparison.file:
+        return catalogue[comparison.scenario], None
+    upload = uploads.store().find(comparison.file)
+    if upload is None:
+        page.problem("This file is no longer kept on this server; upload it again.")
+        return None
+    source = page.result_of(
+        uploads.reading(upload, comparison.cut),
+        "The file is being read",
+        again=lambda: uploads.forget_reading(upload, comparison.cut),
+        back="Back to the scenarios",
+        go_back=lambda: compare_runs.write(compare_runs.first_of(next(iter(catalogue.values())))),
+    )
+    if source is None or source.scenario is None:
+        return None
+    return source.scenario, uploads.content_of(upload, comparison.cut)
+
+
+def _finished(scenario: Scenario, content: str | None, comparison: Comparison) -> list[Finished] | None:
+    """All runs, computed one after the other; None while one of them is not there."""
+    told = [compare_runs.told_by(scenario, pane) for pane in comparison.panes]
+    jobs: list[Job[Finished]] = []
+    for one, pane in zip(told, comparison.panes, strict=True):
+        jobs.append(runs.job(one, pane.run, content, after=jobs[-1] if jobs else None))
+
+    def stop_all() -> None:
+        for job in jobs:
+            job.stop()
+
+    def run_again() -> None:
+        for job, one, pane in zip(jobs, told, comparison.panes, strict=True):
+            if job.state is State.STOPPED:
+                runs.forget(one, pane.run, content)
+
+    finished = []
+    for number, (job, label) in enumerate(zip(jobs, comparison.labels, strict=True)):
+        result = page.result_of(
+            job,
+            f"The run {label} is being computed",
+            again=run_again,
+            back="Back to its own settings",
+            go_back=partial(compare_runs.write, comparison.with_pane(number, Pane(comparison.panes[number].run))),
+            stop=stop_all,
+        )
+        if result is None:
+            return None
+        finished.append(result)
+    return finished
+
+
+def _side_by_side(comparison: Comparison, finished: Sequence[Finished]) -> None:
+    labels = comparison.labels
+    differences = _differences([one.trace for one in finished], labels)
+    blobs = [
+        in_comparison(one.blob, run_name=label, clock=FIRST_CLOCK, difference=difference)
+        for one, label, difference in zip(finished, labels, differences, strict=True)
+    ]
+    # other runs are another player: it begins at the moment of the address
+    player(blobs, key=f"compare-{comparison.params()}")
+    page.heading("First difference")
+    if len(finished) < 2:
+        st.text("This is one run; add another one, of other settings, under Runs.")
+    for label, difference in zip(labels[1:], differences[1:], strict=True):
+        for sentence in _sentences(difference):
+            st.text(f"{label} against {labels[0]}: {sentence}")
+
+
+def _differences(traces: Sequence[Trace], labels: Sequence[str]) -> list[dict[str, Any]]:
+    return _kept_differences(tuple(trace.run_id for trace in traces), tuple(labels), traces)
+
+
+@st.cache_resource(max_entries=MAX_KEPT, show_spinner=False)
+def _kept_differences(
+    run_ids: tuple[str, ...], labels: tuple[str, ...], _traces: Sequence[Trace]
+) -> list[dict[str, Any]]:
+    return pane_differences(_traces, labels, LANGUAGE)
+
+
+def _sentences(difference: Mapping[str, Any]) -> list[str]:
+    """Where two runs part on either clock."""
+    steps, time = difference["steps"], difference["time"]
+    sentences = []
+    if steps is not None:
+        sentences.append(f"by iterations in iteration {steps['step'] + 1:,}, where {steps['text']}.")
+    if time is not None:
+        moment = figures.seconds(time["time"]) if time["time"] else "0 ms"
+        sentences.append(f"by time at {moment}, where {time['text']}.")
+    return sentences or ["none; both schedule the same tokens and admit, preempt and finish the same requests."]
+
+
+def _below(comparison: Comparison, finished: Sequence[Finished]) -> None:
+    page.heading("Figures of the runs")
+    columns = {label: one.figures for label, one in zip(comparison.labels, finished, strict=True)}
+    st.dataframe(figure_differences.table(columns), hide_index=True, height="content")
+    if comparison.file:
+        st.text("A link to this page works only on this server, as long as it keeps the file.")
+        return
+    with st.container(horizontal=True):
+        for pane, label in zip(comparison.panes, comparison.labels, strict=True):
+            choice = links.Choice(comparison.scenario, pane.run, pane.changes)
+            st.page_link("viz/pages/stage.py", label=page.plain(f"{label} on the Stage"), query_params=choice.params())
+
+
+main()
