@@ -8,7 +8,7 @@ from engine.request import Request
 from scenarios.readers import MAX_ROWS
 from scenarios.run import TRACE_FILE_RUNS
 from scenarios.source import Cut, Source
-from viz.pages.parts import figures, page, runs, trace_tables, upload_link, uploads
+from viz.pages.parts import charts, download, figures, page, runs, trace_tables, upload_link, uploads
 from viz.pages.parts.jobs import Job, State
 from viz.pages.parts.runs import Finished
 from viz.pages.parts.upload_link import LIMITS, MAX_SECONDS, Visit
@@ -83,6 +83,7 @@ def _file_view(upload: Upload | None, problem: str | None) -> None:
             return
         trace_tables.what_was_read(upload.name, source.file)
     trace_tables.rejected_rows(source.file)
+    charts.of_workload(uploads.content_of(upload, cut), source.file.requests)
     trace_tables.requests_of_file(source.file)
 
 
@@ -172,30 +173,24 @@ def _run_view(upload: Upload, view: str) -> None:
     if finished is None:
         return
     player([finished.blob], key=f"player-{visit.params()}")
-    page.heading("Figures of the runs")
-    _figures(jobs, source.file.requests)
-    trace_tables.requests_of_run(source.file.requests, finished)
+    download.of_run(scenario, view, finished)
+    requests = source.file.requests
+    charts.below(view, finished, RUNS, lambda name, _: jobs[name], lambda: _figures(jobs, requests), together=True)
     st.text("A link to this page works only on this server, as long as it keeps the file.")
 
 
 def _figures(jobs: Mapping[str, Job[Finished]], requests: list[Request]) -> None:
-    """The table, filled run by run; it asks again every second until all runs have ended."""
-    pending = not all(job.ended for job in jobs.values())
-
-    def draw() -> None:
-        results = {name: jobs[name].result for name in RUNS}
-        columns = {name: result.figures for name, result in results.items() if result is not None}
-        measured = figures.measured(requests)
-        if measured is not None:
-            columns["measured in the file"] = measured
-        st.dataframe(figures.table(columns), hide_index=True, height="content")
-        for name in RUNS:
-            if jobs[name].state is not State.DONE:
-                st.text(f"{name}: {jobs[name].problem or jobs[name].note or jobs[name].state.value}")
-        if pending and all(job.ended for job in jobs.values()):
-            st.rerun()
-
-    st.fragment(draw, run_every=1.0 if pending else None)()
+    """The table, filled run by run."""
+    page.heading("Figures of the runs")
+    results = {name: jobs[name].result for name in RUNS}
+    columns = {name: result.figures for name, result in results.items() if result is not None}
+    measured = figures.measured(requests)
+    if measured is not None:
+        columns["measured in the file"] = measured
+    st.dataframe(figures.table(columns), hide_index=True, height="content")
+    for name in RUNS:
+        if jobs[name].state is not State.DONE:
+            st.text(f"{name}: {jobs[name].problem or jobs[name].note or jobs[name].state.value}")
 
 
 main()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.settings import SettingsError
 from scenarios.scenario import Scenario
-from viz.pages.parts import figures, links, page, runs
+from viz.pages.parts import charts, download, figures, links, page, runs
 from viz.pages.parts.links import Choice
 from viz.pages.parts.settings_form import changed, settings_form
 from viz.player import player
@@ -38,7 +38,14 @@ def main() -> None:
         return
     # another run is another player: it begins at the place of the address
     player([finished.blob], key=f"player-{choice.params()}")
-    _below(scenario, choice, finished)
+    download.of_run(told, choice.run, finished)
+    charts.below(
+        choice.run,
+        finished,
+        [run.name for run in told.runs],
+        lambda name, after: runs.job(told, name, after=after),
+        lambda: _figures(scenario, choice, finished),
+    )
 
 
 def _scenario_box(catalogue: Mapping[str, Scenario], choice: Choice) -> None:
@@ -87,7 +94,7 @@ def _settings(scenario: Scenario, choice: Choice) -> None:
         st.rerun()
 
 
-def _below(scenario: Scenario, choice: Choice, finished: runs.Finished) -> None:
+def _figures(scenario: Scenario, choice: Choice, finished: runs.Finished) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         page.heading("Figures of this run")

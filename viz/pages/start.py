@@ -1,48 +1,91 @@
-"""Start: the gallery of scenarios. Each card is one question; it opens the Stage."""
+"""Start: the gallery of scenarios. Each card is a small real picture and one question; it opens the Stage."""
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from scenarios.scenario import CHIPS, Scenario
-from viz.pages.parts import page, runs
+from viz.pages.parts import gallery, page, runs
+from viz.pages.parts.gallery import LANGUAGE, Pictures
+from viz.pages.parts.links import quoted
 
 COLUMNS = 4
-LANGUAGE = "en"
+ALL = "All"
+MAX_SEARCH = 100
 
 
 def main() -> None:
     page.begin()
+    gallery.begin()
     page.headline(
         "See an LLM serving engine think.",
         "One step at a time: who is in the batch, where each KV block lies, who shares it, and why.",
     )
     catalogue = runs.catalogue()
-    present = [chip for chip in CHIPS if any(chip in scenario.chips for scenario in catalogue.values())]
-    chosen = st.pills("Show", ["All", *present], default="All", required=True, label_visibility="collapsed", key="chip")
-    shown = [s for s in catalogue.values() if chosen == "All" or chosen in s.chips]
-    for first in range(0, len(shown), COLUMNS):
-        row = st.columns(COLUMNS)
-        for column, scenario in zip(row, shown[first : first + COLUMNS], strict=False):
-            with column:
-                _card(scenario)
+    with st.container(key="choose", horizontal=True, vertical_alignment="center"):
+        chip, search = _chips(list(catalogue.values())), _search()
+    shown = gallery.found(catalogue.values(), None if chip == ALL else chip, search)
+    if not shown:
+        _nothing(chip, search)
+        return
+    pictures = gallery.pictures(catalogue)
+    pictures.job.wait(gallery.PATIENCE)
+    _cards(shown, pictures)
 
 
-def _card(scenario: Scenario) -> None:
+def _chips(scenarios: Sequence[Scenario]) -> str:
+    present = [chip for chip in CHIPS if any(chip in scenario.chips for scenario in scenarios)]
+    st.session_state.setdefault("chip", ALL)
+    return st.pills("Show", [ALL, *present], required=True, label_visibility="collapsed", key="chip") or ALL
+
+
+def _search() -> str:
+    return st.text_input(
+        "Search scenarios",
+        key="search",
+        type="search",
+        placeholder="Search scenarios   /",
+        max_chars=MAX_SEARCH,
+        live=True,
+        label_visibility="collapsed",
+    )
+
+
+def _nothing(chip: str, search: str) -> None:
+    def show_all() -> None:
+        st.session_state.update(chip=ALL, search="")
+
+    of_chip = "" if chip == ALL else f" of {chip}"
+    page.problem(f"No scenario{of_chip} has {quoted(search)} in it.", "Show all", show_all, tag="Not found")
+
+
+def _cards(shown: Sequence[Scenario], pictures: Pictures) -> None:
+    """The cards; while pictures are still being drawn they are asked for again."""
+    pending = not pictures.job.ended
+
+    def draw() -> None:
+        for first in range(0, len(shown), COLUMNS):
+            row = st.columns(COLUMNS)
+            for column, scenario in zip(row, shown[first : first + COLUMNS], strict=False):
+                with column:
+                    _card(scenario, pictures.of(scenario.name))
+        if pending and pictures.job.ended:
+            st.rerun()
+
+    st.fragment(draw, run_every=0.5 if pending else None)()
+
+
+def _card(scenario: Scenario, svg: str) -> None:
     with st.container(border=True, key=f"card-{scenario.name}", height="stretch"):
+        gallery.picture(scenario.name, svg)
         label = page.plain(scenario.title[LANGUAGE])
         st.page_link("viz/pages/stage.py", label=label, query_params={"scenario": scenario.name})
-        st.text(question(scenario))
+        st.text(scenario.question.get(LANGUAGE, ""))
         with st.container(horizontal=True, vertical_alignment="center", key=f"foot-{scenario.name}"):
             for chip in scenario.chips:
                 with st.container(key=f"chip-of-{scenario.name}-{chip}", width="content"):
                     st.text(chip)
             st.text(scenario.section, width="stretch", text_alignment="right")
-
-
-def question(scenario: Scenario) -> str:
-    """The first question of the story, else its first sentence."""
-    story = " ".join(scenario.story[LANGUAGE].split())
-    end = min((i for mark in "?." if (i := story.find(mark + " ")) >= 0), default=len(story) - 1)
-    return story[: end + 1]
 
 
 main()

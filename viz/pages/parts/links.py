@@ -1,7 +1,7 @@
 """What a link to the Stage says: `?scenario=...&run=...&p.block_size=8&f=12`.
 
-Python owns scenario, run and settings; the player owns `f` and writes it without a rerun. Python sees `f` only when the
-page is loaded, so it drops it whenever another run is chosen. A link that names what is not there is answered with one
+Python owns scenario, run and settings; the player owns the moment, `f` and the other LINK_KEYS, and writes it without a
+rerun. Python sees it only when the page is loaded, so it drops it whenever another run is chosen. A link that names what is not there is answered with one
 sentence and the nearest thing that exists.
 """
 
@@ -14,6 +14,7 @@ import streamlit as st
 from engine.settings import SettingsError
 from scenarios.fields import ScenarioError
 from scenarios.scenario import Scenario
+from viz.player import LINK_KEYS
 
 PREFIX = "p."
 MAX_SHOWN = 60
@@ -67,8 +68,9 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Choice, list[str]]:
     params = st.query_params.to_dict()
     choice, problems = read(params, catalogue, otherwise)
     st.session_state["choice"] = choice
-    if {key: value for key, value in params.items() if key != "f"} != choice.params():
-        st.query_params.from_dict({**choice.params(), **({"f": params["f"]} if "f" in params else {})})
+    moment = {key: value for key, value in params.items() if key in LINK_KEYS}
+    if {key: value for key, value in params.items() if key not in moment} != choice.params():
+        st.query_params.from_dict({**choice.params(), **moment})
     return choice, problems
 
 

@@ -7,13 +7,11 @@ rows.
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from engine.request import Request
 from scenarios.readers import TraceFile
 from viz.pages.parts import page
-from viz.pages.parts.runs import Finished
 
 MAX_ROWS = 1_000
 MAX_ID = 60
@@ -53,24 +51,6 @@ def requests_of_file(file: TraceFile) -> None:
     st.dataframe(_columns(file.requests[:MAX_ROWS]), hide_index=True)
 
 
-def requests_of_run(requests: Sequence[Request], finished: Finished) -> None:
-    """One row a request: what the file says, what the run gave, what the file measured."""
-    known = {request["id"]: index for index, request in enumerate(finished.trace.requests)}
-    figures = finished.metrics.requests
-    chosen = [request for request in requests[:MAX_ROWS] if request.request_id in known]
-    rows = [known[request.request_id] for request in chosen]
-    columns = _columns(chosen)
-    columns["arrival s"] = _rounded(figures.arrival[rows])
-    columns["first token after s"] = _rounded(figures.ttft[rows])
-    columns["latency s"] = _rounded(figures.latency[rows])
-    columns["preempted"] = figures.num_preemptions[rows].tolist()
-    for name in ("queue_s", "ttft_s", "tpot_s", "latency_s"):
-        if any(name in request.measured for request in chosen):
-            columns[f"measured {name}"] = [request.measured.get(name) for request in chosen]
-    page.heading("Requests of this run" + _first_of(len(requests)))
-    st.dataframe(columns, hide_index=True)
-
-
 def _columns(requests: Sequence[Request]) -> dict[str, list[Any]]:
     return {
         "request": [request.request_id[:MAX_ID] for request in requests],
@@ -79,10 +59,6 @@ def _columns(requests: Sequence[Request]) -> dict[str, list[Any]]:
         "prompt tokens": [request.prompt.num_tokens for request in requests],
         "output tokens": [request.sampling.max_tokens for request in requests],
     }
-
-
-def _rounded(values: np.ndarray) -> list[float | None]:
-    return [round(float(value), 6) if np.isfinite(value) else None for value in values]
 
 
 def _first_of(count: int) -> str:

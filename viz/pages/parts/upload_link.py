@@ -12,6 +12,7 @@ import streamlit as st
 
 from scenarios.source import Cut
 from viz.pages.parts.links import quoted
+from viz.player import LINK_KEYS
 
 LIMITS: dict[str, tuple[float, float]] = {
     "first": (1, 1_000_000),
@@ -56,7 +57,7 @@ def read(params: Mapping[str, str], runs: tuple[str, ...]) -> Visit | None:
 
 def write(visit: Visit) -> None:
     """Put the visit into the address; a place in another run is dropped."""
-    present = {key: value for key, value in st.query_params.to_dict().items() if key != "f"}
+    present = {key: value for key, value in st.query_params.to_dict().items() if key not in LINK_KEYS}
     if present != visit.params():
         st.query_params.from_dict(visit.params())
 

@@ -1,0 +1,123 @@
+"""The gallery of the Start page: the pictures of all scenarios, and which of them a search finds.
+
+Pictures are drawn once for all visitors, in the background, small runs first; until its picture is there a card keeps the
+place for it. `/` puts the cursor into the search box.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from scenarios.scenario import Scenario
+from viz import covers
+from viz.pages.parts.jobs import Job, Report
+
+LOG = logging.getLogger(__name__)
+LANGUAGE = "en"
+PATIENCE = 0.5
+"""Seconds that a page waits for the pictures before it shows the cards without some of them."""
+
+_CSS = f"<style>{Path(__file__).with_name('gallery.css').read_text(encoding='utf-8')}</style>"
+
+_COVER_JS = """
+export default function (component) {
+  const {parentElement, data} = component;
+  const box = parentElement.querySelector(".cover");
+  const svg = new DOMParser().parseFromString(data, "image/svg+xml").documentElement;
+  box.replaceChildren(document.importNode(svg, true));
+}
+"""
+
+# Called again for a new theme or after a rerun: the listener of a place is registered once and its clean-up stays the same.
+_SEARCH_KEY_JS = """
+const cleanUps = new WeakMap();
+const isTyping = element => element?.closest?.("input, textarea, select, [contenteditable=true], [role=dialog]");
+export default function (component) {
+  const {parentElement} = component;
+  if (cleanUps.has(parentElement)) return cleanUps.get(parentElement);
+  const onKey = event => {
+    if (event.key !== "/" || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.composedPath()[0])) return;
+    const input = document.querySelector(".st-key-search input");
+    if (!input) return;
+    event.preventDefault();
+    input.focus();
+    input.select();
+  };
+  document.addEventListener("keydown", onKey);
+  const cleanUp = () => {
+    document.removeEventListener("keydown", onKey);
+    cleanUps.delete(parentElement);
+  };
+  cleanUps.set(parentElement, cleanUp);
+  return cleanUp;
+}
+"""
+
+
+def begin() -> None:
+    """The style of the gallery, and the key of its search box."""
+    st.html(_CSS)
+    with st.container(key="search-key"):
+        _search_key()(key="search-key-listener", height="content")
+
+
+def found(scenarios: Iterable[Scenario], chip: str | None, search: str) -> list[Scenario]:
+    """The scenarios with this chip (None: any) in which every word of the search occurs."""
+    words = search.casefold().split()
+    return [
+        scenario
+        for scenario in scenarios
+        if chip in (None, *scenario.chips) and all(word in _text(scenario) for word in words)
+    ]
+
+
+def _text(scenario: Scenario) -> str:
+    texts = (scenario.title, scenario.question, scenario.story)
+    words = (scenario.name, scenario.section, *scenario.chips, *(text.get(LANGUAGE, "") for text in texts))
+    return " ".join(words).casefold()
+
+
+class Pictures:
+    """The covers by name of their scenario, filled while `job` runs."""
+
+    def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
+        self._drawn: dict[str, str] = {}
+        self.job: Job[None] = Job(lambda report: self._draw(scenarios, report))
+
+    def of(self, name: str) -> str:
+        """One `<svg>` element; an empty one while there is no picture."""
+        return self._drawn.get(name, covers.blank())
+
+    def _draw(self, scenarios: Mapping[str, Scenario], report: Report) -> None:
+        for name, scenario in sorted(scenarios.items(), key=lambda item: item[1].workload is not None):
+            report(len(self._drawn) / len(scenarios), name)
+            try:
+                self._drawn[name] = covers.cover(scenario)
+            except Exception:
+                LOG.exception("the cover of %s could not be drawn", name)
+
+
+@st.cache_resource(show_spinner=False)
+def pictures(_scenarios: Mapping[str, Scenario]) -> Pictures:
+    """The one set of pictures of this server."""
+    return Pictures(_scenarios)
+
+
+def picture(name: str, svg: str) -> None:
+    """Put a picture here; it takes the width that there is."""
+    _cover()(key=f"cover-{name}", data=svg, width="stretch", height="content")
+
+
+@cache
+def _cover() -> Callable[..., Any]:
+    html = '<div class="cover"></div>'
+    return st.components.v2.component("kvscope.cover", html=html, css=covers.stylesheet(), js=_COVER_JS)
+
+
+@cache
+def _search_key() -> Callable[..., Any]:
+    return st.components.v2.component("kvscope.search_key", js=_SEARCH_KEY_JS)
