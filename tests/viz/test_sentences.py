@@ -204,3 +204,10 @@ def test_templates_name_only_operands_that_exist_and_open_with_a_bold_clause() -
 def test_every_reason_to_wait_or_refuse_has_words() -> None:
     without = {"fits", "alone", "step_limit", "never_fits"}
     assert set(REASONS) - without <= set(CODES)
+
+
+def test_who_takes_the_last_seat_is_told_who_left_it() -> None:
+    trace = run(Settings(max_num_seqs=2), ("A", 4, 2, 1), ("B", 4, 5, 1), ("C", 4, 2, 1))
+    assert "C is admitted because A left its seat." in said(trace)
+    static = run(Settings(max_num_seqs=2, policy="static"), ("A", 4, 2, 1), ("B", 4, 5, 1), ("C", 4, 2, 1))
+    assert "C is admitted because the batch before it has ended." in said(static)

@@ -66,6 +66,9 @@ ENGLISH: dict[str, Message] = {
     ),
     **_all(
         "admit",
+        admitted_to_seat="**{r0} is admitted** because {s1} left its seat.",
+        admitted_after_batch="**{r0} is admitted** because the batch before it has ended.",
+        admitted_to_batch="**{r0} is admitted** because a new batch can start.",
         admitted="**{r0} is admitted** because it needs {n1|block|blocks} and {n2|is|are} free.",
         admitted_freely="**{r0} is admitted** and gets {n1|block|blocks}: there is a seat, and memory has no limit.",
         admitted_to_strip="**{r0} is admitted** because {n1|slot|slots} in one piece are free.",

@@ -11,6 +11,7 @@ import numpy as np
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENING_COLUMNS, HAPPENINGS, REASONS, RESOURCES
 from viz.player.messages import CODES
+from viz.player.occupants import num_seated, previous_occupants
 
 NUM_OPERANDS = 4
 Rows = dict[str, np.ndarray]
@@ -136,6 +137,21 @@ def _admissions(n: _Narrator) -> None:
             n.say(kind, events[gets], request[gets], size[gets], free[gets])
         elif kind == "admitted":
             n.say("admitted_freely" if n.is_paged else "admitted_to_strip", events[gets], request[gets], size[gets])
+    _ends_of_waiting(n)
+
+
+def _ends_of_waiting(n: _Narrator) -> None:
+    """What had kept a request waiting, and is over now, is the better reason for its admission."""
+    rows = n.happened("admitted")
+    events, request = rows["event"], rows["request"]
+    waited_for = {int(r): reason for reason, skips in n.decided("skip") for r in skips["request"]}
+    reasons = np.array([waited_for.get(r, "") for r in request.tolist()])
+    before = previous_occupants(n.trace, rows["sequence"], events)
+    took_the_last = num_seated(n.trace, events) == (n.settings.get("max_num_seqs") or -1)
+    seated = (before >= 0) & (took_the_last | (reasons == "no_seat"))
+    n.say("admitted_to_seat", events[seated], request[seated], before[seated])
+    for reason, message in (("batch_running", "admitted_after_batch"), ("batch_not_full", "admitted_to_batch")):
+        n.say(message, events[reasons == reason], request[reasons == reason])
 
 
 def _waiting(n: _Narrator) -> None:

@@ -1,0 +1,35 @@
+"""Who sat in a seat before: the reason why a waiting request could enter at this moment."""
+
+import numpy as np
+
+from engine.trace.trace import Trace
+
+
+def previous_occupants(trace: Trace, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """For each sequence that took its seat at an event: the sequence that had this seat before it, or -1."""
+    columns = trace.tracks["sequences"].columns
+    seats, keys, at = columns["seat"], columns["key"], columns["event"]
+    seated = np.flatnonzero(seats >= 0)
+    order = seated[np.lexsort((at[seated], seats[seated]))]
+    starts = np.ones(len(order), bool)
+    starts[1:] = (seats[order][1:] != seats[order][:-1]) | (keys[order][1:] != keys[order][:-1])
+    taken = order[starts]
+    before = np.full(len(taken), -1, np.int64)
+    same_seat = np.zeros(len(taken), bool)
+    same_seat[1:] = seats[taken][1:] == seats[taken][:-1]
+    before[same_seat] = keys[taken][np.flatnonzero(same_seat) - 1]
+    found = {(int(k), int(e)): int(b) for k, e, b in zip(keys[taken], at[taken], before, strict=True)}
+    return np.array([found.get(pair, -1) for pair in zip(sequences.tolist(), events.tolist(), strict=True)], np.int64)
+
+
+def num_seated(trace: Trace, events: np.ndarray) -> np.ndarray:
+    """Sequences with a seat just after each event."""
+    columns = trace.tracks["sequences"].columns
+    order = np.lexsort((columns["event"], columns["key"]))
+    seated = columns["seat"][order] >= 0
+    before = np.zeros(len(order), bool)
+    before[1:] = seated[:-1] & (columns["key"][order][1:] == columns["key"][order][:-1])
+    by_event = np.argsort(columns["event"][order], kind="stable")
+    change = (seated.astype(np.int64) - before)[by_event]
+    upto = np.concatenate(([0], np.cumsum(change)))
+    return upto[np.searchsorted(columns["event"][order][by_event], events, side="right")]
