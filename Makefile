@@ -6,7 +6,7 @@ HOST   ?= 127.0.0.1
 PORT   ?= 8501
 JOBS   ?= 2
 
-.PHONY: setup run test bench lint format chromium
+.PHONY: setup run test bench pictures lint format chromium
 
 setup: $(VENV)/.app
 
@@ -52,3 +52,7 @@ test: chromium lint
 
 bench: $(VENV)/.tests
 	$(PYTHON) -m tests.bench
+
+# Every page in both themes and two sizes, to be looked at: ./pictures/*.png
+pictures: chromium
+	@$(PYTHON) -m tests.pictures pictures

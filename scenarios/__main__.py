@@ -15,7 +15,7 @@ COMMANDS = {
     "run": "run a scenario, a scenario file, a saved run or a trace file and print its figures",
     "check": "compare with every number of the source texts",
     "convert": "read a trace file, say what was found, write it as a scenario file",
-    "export": "write a run as a Chrome trace or a saved run",
+    "export": "write a run as an offline replay, a Chrome trace or a saved run",
 }
 
 

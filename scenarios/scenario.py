@@ -1,8 +1,8 @@
 """A scenario: a story, the settings of its runs, and what arrives. One object, one JSON file.
 
 What arrives is one of three: `requests` (a list), `workload` (a generator and its numbers) or `ops` (operations on the
-block pool, told one a step). Python scenarios of the catalogue build the same object. `section` and `chips` file a
-scenario in the gallery and are no part of the JSON file. Running it is `run.py`'s business.
+block pool, told one a step). Python scenarios of the catalogue build the same object. `section`, `chips`,
+`question` and `cover` are for the gallery and no part of the JSON file. Running it is `run.py`'s business.
 """
 
 import json
@@ -57,7 +57,11 @@ class Bookmark:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scenario:
-    """See the module. `title` and `story` are texts by language; English ("en") is always there."""
+    """See the module. `title`, `story` and `question` are texts by language; English ("en") is always there.
+
+    question  what the scenario lets one see, in a few words
+    cover     index of the bookmark whose frame is its picture; None compares the memory of its runs
+    """
 
     name: str
     title: Mapping[str, str]
@@ -71,6 +75,8 @@ class Scenario:
     seed: int = 0
     section: str = ""
     chips: tuple[str, ...] = ()
+    question: Mapping[str, str] = field(default_factory=dict)
+    cover: int | None = 0
 
     def __post_init__(self) -> None:
         given = [key for key in ("requests", "workload", "ops") if getattr(self, key) is not None]

@@ -12,10 +12,12 @@ SCENARIO = Scenario(
     section="D01",
     chips=("Paging",),
     title={"en": "A block table translates addresses"},
+    question={"en": "In which block does token 9 of A lie?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, num_blocks=8, block_script=(7, 2, 5, 3, 4)),
     runs=(Run("paged", {}),),
     ops=(("allocate", "A", 10), ("allocate", "B", 6)),
+    cover=1,
     bookmarks=(
         Bookmark("paged", 0, {"en": "token 9 of A: block table[9 // 4] = 5, offset 9 % 4 = 1"}),
         Bookmark("paged", 1, {"en": "two slots of block 5 and two of block 4 are all the waste"}),

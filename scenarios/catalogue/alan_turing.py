@@ -12,10 +12,12 @@ SCENARIO = Scenario(
     section="D02",
     chips=("Paging",),
     title={"en": "Alan Turing: blocks on demand"},
+    question={"en": "Which word needs a new block?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, num_blocks=8, block_script=(3, 2, 0)),
     runs=(Run("paged", {}),),
     ops=(("allocate", "A", 6), ("append", "A", 1), ("append", "A", 1), ("append", "A", 1)),
+    cover=2,
     bookmarks=(
         Bookmark("paged", 0, {"en": "Alan Turing is a | computer scientist"}),
         Bookmark("paged", 2, {"en": '"and" and "mathematician" fill block 2'}),

@@ -10,6 +10,7 @@ SCENARIO = Scenario(
     section="D03",
     chips=("Paging",),
     title={"en": "Two sequences in a pool of eight blocks"},
+    question={"en": "Must the blocks of A lie side by side?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=16, num_blocks=8, block_script=(0, 1, 2, 4, 6, 7)),
     runs=(Run("paged", {}),),
@@ -21,6 +22,7 @@ SCENARIO = Scenario(
         ("append", "A", 16),
         ("append", "B", 16),
     ),
+    cover=1,
     bookmarks=(
         Bookmark("paged", 2, {"en": "the second block of A is not beside its first"}),
         Bookmark("paged", 5, {"en": "A: 0, 2, 6; B: 1, 4, 7; free: 3, 5"}),

@@ -11,6 +11,7 @@ SCENARIO = Scenario(
     section="B07",
     chips=("Batching", "Scheduling"),
     title={"en": "400 chats with answers of equal length"},
+    question={"en": "What is still won when all are equal?"},
     story={"en": prose(__doc__)},
     seed=1,
     settings=Settings(kv_capacity_tokens=12_207, max_model_len=2048, admit_lookahead=1),
@@ -19,6 +20,7 @@ SCENARIO = Scenario(
         Run("continuous", {"policy": "continuous"}),
     ),
     workload={"generator": "sharegpt-like", "num_requests": 400, "rate": 8.0, "output_len": 220},
+    cover=1,
     bookmarks=(
         Bookmark("static", 0, {"en": "eight answers of 220 tokens begin together"}),
         Bookmark("static", 219, {"en": "and end together: no place was ever idle"}),

@@ -12,6 +12,7 @@ SCENARIO = Scenario(
     section="E02",
     chips=("Sharing",),
     title={"en": "Fork, share, copy on write"},
+    question={"en": "Why is block 6 copied and block 7 never?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, num_blocks=8, free_list="stack"),
     runs=(Run("paged", {}),),
@@ -23,6 +24,7 @@ SCENARIO = Scenario(
         ("append", "s2", 1),
         ("free", "p"),
     ),
+    cover=1,
     bookmarks=(
         Bookmark("paged", 2, {"en": "three readers, two blocks"}),
         Bookmark("paged", 3, {"en": "s1 writes: block 6 is copied to 5"}),

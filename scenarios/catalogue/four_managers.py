@@ -13,11 +13,13 @@ SCENARIO = Scenario(
     section="C04",
     chips=("Paging",),
     title={"en": "Four memory managers under one load"},
+    question={"en": "Why does even Oracle waste 44%?"},
     story={"en": prose(__doc__)},
     seed=1,
     settings=Settings(kv_capacity_tokens=12_207, max_model_len=2048, admit_lookahead=1),
     runs=tuple(Run(manager, {"kv_manager": manager}) for manager in ("max", "pow2", "oracle", "paged")),
     workload={"generator": "sharegpt-like", "num_requests": 400, "rate": 3.0},
+    cover=None,
     bookmarks=(
         Bookmark("max", 116, {"en": "five requests fill the memory, the sixth waits"}),
         Bookmark("pow2", 258, {"en": "free slots lie in holes, and the head of the queue fits into none"}),

@@ -13,10 +13,12 @@ SCENARIO = Scenario(
     section="E03",
     chips=("Sharing",),
     title={"en": "Four samples share one prompt"},
+    question={"en": "Why three copies of block 6, not four?"},
     story={"en": prose(__doc__)},
     settings=Settings(num_blocks=48),
     runs=(Run("shared", {}),),
     requests=read_requests([{"id": "A", "prompt": {"len": 100}, "output_len": 50, "n": 4}]),
+    cover=1,
     bookmarks=(
         Bookmark("shared", 0, {"en": "one prompt, seven blocks, four readers"}),
         Bookmark("shared", 1, {"en": "three copies; the fourth sample writes in place"}),

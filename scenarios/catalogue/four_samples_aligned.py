@@ -12,10 +12,12 @@ SCENARIO = Scenario(
     section="E04",
     chips=("Sharing",),
     title={"en": "A prompt that ends with its block is never copied"},
+    question={"en": "Why is no block copied here?"},
     story={"en": prose(__doc__)},
     settings=Settings(num_blocks=48),
     runs=(Run("aligned", {}),),
     requests=read_requests([{"id": "A", "prompt": {"len": 96}, "output_len": 50, "n": 4}]),
+    cover=1,
     bookmarks=(
         Bookmark("aligned", 0, {"en": "six full blocks, four readers"}),
         Bookmark("aligned", 1, {"en": "four new blocks, no copy"}),

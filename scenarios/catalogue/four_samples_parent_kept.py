@@ -15,6 +15,7 @@ SCENARIO = Scenario(
     section="E04",
     chips=("Sharing",),
     title={"en": "A parent that stays makes one copy more"},
+    question={"en": "Who makes a fourth copy necessary?"},
     story={"en": prose(__doc__)},
     settings=Settings(num_blocks=48),
     runs=(Run("parent-kept", {}),),
@@ -23,6 +24,7 @@ SCENARIO = Scenario(
         *(("fork", "P", sample) for sample in SAMPLES),
         *(("append", sample, turn) for turn in TURNS for sample in SAMPLES),
     ),
+    cover=1,
     bookmarks=(
         Bookmark("parent-kept", 4, {"en": "seven blocks, five readers"}),
         Bookmark("parent-kept", 8, {"en": "the fourth sample copies as well: P still reads the block"}),

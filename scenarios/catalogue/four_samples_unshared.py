@@ -12,10 +12,12 @@ SCENARIO = Scenario(
     section="E03",
     chips=("Sharing",),
     title={"en": "Four requests that share nothing"},
+    question={"en": "Where do 18 more blocks go?"},
     story={"en": prose(__doc__)},
     settings=Settings(num_blocks=48),
     runs=(Run("unshared", {}),),
     requests=read_requests([{"id": f"A{i}", "prompt": {"len": 100}, "output_len": 50} for i in range(1, 5)]),
+    cover=1,
     bookmarks=(
         Bookmark("unshared", 0, {"en": "28 blocks for four times the same prompt"}),
         Bookmark("unshared", 49, {"en": "40 blocks"}),

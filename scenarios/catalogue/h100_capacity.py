@@ -12,10 +12,12 @@ SCENARIO = Scenario(
     section="C12",
     chips=("Paging",),
     title={"en": "80 or 312 requests on one H100"},
+    question={"en": "Why 80 requests here and 312 there?"},
     story={"en": prose(__doc__)},
     settings=Settings(hardware="H100-80GB", model="Llama-3-8B", num_blocks=25_600, max_model_len=5_096),
     runs=(Run("contiguous", {"kv_manager": "max"}), Run("paged", {"kv_manager": "paged"})),
     workload={"generator": "fixed", "num_requests": 312, "prompt_len": 1_000, "output_len": 300},
+    cover=2,
     bookmarks=(
         Bookmark("contiguous", 0, {"en": "80 requests run, 232 wait"}),
         Bookmark("paged", 0, {"en": "all 312 requests are in"}),

@@ -12,6 +12,7 @@ SCENARIO = Scenario(
     section="C06",
     chips=("Paging",),
     title={"en": "1,000 tokens: what is left over"},
+    question={"en": "Who wastes 8 slots, who 24, who 1,048?"},
     story={"en": prose(__doc__)},
     settings=Settings(num_blocks=128, max_model_len=2048, pow2_of="total"),
     runs=(
@@ -20,6 +21,7 @@ SCENARIO = Scenario(
         Run("pow2", {"kv_manager": "pow2"}),
     ),
     requests=read_requests([{"id": "A", "prompt": {"len": 980}, "output_len": 21}]),
+    cover=None,
     bookmarks=(
         Bookmark("paged", 20, {"en": "62 full blocks and eight tokens: eight slots wasted"}),
         Bookmark("max", 20, {"en": "2,048 reserved, 1,048 never used"}),

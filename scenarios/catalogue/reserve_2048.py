@@ -12,6 +12,7 @@ SCENARIO = Scenario(
     section="C02",
     chips=("Paging",),
     title={"en": "2,048 slots reserved, 512 used"},
+    question={"en": "Why does C wait while 1,024 slots are free?"},
     story={"en": prose(__doc__)},
     settings=Settings(kv_capacity_tokens=5120, max_model_len=2048),
     runs=(Run("max", {"kv_manager": "max"}), Run("paged", {"kv_manager": "paged"})),
@@ -22,10 +23,11 @@ SCENARIO = Scenario(
             {"id": "C", "arrival_s": 9.2, "prompt": {"len": 300}, "output_len": 100},
         ]
     ),
+    cover=1,
     bookmarks=(
-        Bookmark("max", 503, {"en": "B and C arrive: B gets 2,048 slots, C waits"}),
+        Bookmark("max", 502, {"en": "B and C arrive: B gets 2,048 slots, C waits"}),
         Bookmark("max", 509, {"en": "the last step of A: 512 slots used, 1,536 never"}),
         Bookmark("max", 510, {"en": "only now C can be placed"}),
-        Bookmark("paged", 503, {"en": "all three are in: 53 of 320 blocks"}),
+        Bookmark("paged", 502, {"en": "all three are in: 53 of 320 blocks"}),
     ),
 )

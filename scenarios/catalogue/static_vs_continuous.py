@@ -12,6 +12,7 @@ SCENARIO = Scenario(
     section="B07",
     chips=("Batching", "Scheduling"),
     title={"en": "400 chats: static against continuous batching"},
+    question={"en": "Why do seven of eight places idle?"},
     story={"en": prose(__doc__)},
     seed=1,
     settings=Settings(kv_capacity_tokens=12_207, max_model_len=2048, admit_lookahead=1),
@@ -20,6 +21,7 @@ SCENARIO = Scenario(
         Run("continuous", {"policy": "continuous"}),
     ),
     workload={"generator": "sharegpt-like", "num_requests": 400, "rate": 8.0},
+    cover=1,
     bookmarks=(
         Bookmark("static", 0, {"en": "eight requests have come: the first batch starts"}),
         Bookmark("static", 232, {"en": "one of eight still works; seven places stay empty until iteration 1,025"}),

@@ -15,6 +15,7 @@ SCENARIO = Scenario(
     section="B04",
     chips=("Batching",),
     title={"en": "Static and continuous batching, step by step"},
+    question={"en": "Iteration 3 or 6: when may R4 start?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, num_blocks=16, max_num_seqs=3),
     runs=(
@@ -30,6 +31,7 @@ SCENARIO = Scenario(
             {"id": "R5", "arrival_s": 0.060, "prompt": {"len": 8}, "output_len": 3},
         ]
     ),
+    cover=4,
     bookmarks=(
         Bookmark("continuous", 0, {"en": "R1 and R2 start without waiting for a third"}),
         Bookmark("continuous", 1, {"en": "R3 joins a batch that is already running"}),

@@ -17,10 +17,12 @@ SCENARIO = Scenario(
     section="B05",
     chips=("Batching",),
     title={"en": "Ten iterations on three places"},
+    question={"en": "Why do 8 of 24 places stay empty?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, num_blocks=16, max_num_seqs=3, step_time=1.0),
     runs=(Run("static", {"policy": "static"}), Run("continuous", {"policy": "continuous"})),
     requests=read_requests([{"id": id_, "prompt": {"len": 4}, "output_len": n} for id_, n in OUTPUTS.items()]),
+    cover=1,
     bookmarks=(
         Bookmark("static", 3, {"en": "A is done, its place idles"}),
         Bookmark("static", 7, {"en": "B runs alone on three places"}),

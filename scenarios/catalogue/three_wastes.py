@@ -15,6 +15,7 @@ SCENARIO = Scenario(
     section="C02",
     chips=("Paging",),
     title={"en": "Reserved, internal, external: three kinds of waste"},
+    question={"en": "Why does D not fit into 13 free slots?"},
     story={"en": prose(__doc__)},
     settings=Settings(block_size=4, kv_capacity_tokens=32, max_model_len=16),
     runs=tuple(Run(manager, {"kv_manager": manager}) for manager in ("max", "pow2", "oracle", "paged")),
@@ -26,6 +27,7 @@ SCENARIO = Scenario(
             {"id": "D", "prompt": {"len": 4}, "output_len": 7},
         ]
     ),
+    cover=2,
     bookmarks=(
         Bookmark("max", 0, {"en": "16 slots each: A and B fill the memory, C and D wait"}),
         Bookmark("max", 5, {"en": "the last step of A: 8 of its 16 slots were never needed"}),

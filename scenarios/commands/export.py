@@ -1,5 +1,5 @@
-"""`export`: write a run for another program. The suffix chooses: `.json` is a Chrome trace for Perfetto, `.kvscope` a
-saved run that `run`, `export` and the app open again."""
+"""`export`: write a run for another program. The suffix chooses: `.html` is a replay that needs no server, `.json` a
+Chrome trace for Perfetto, `.kvscope` a saved run that `run`, `export` and the app open again."""
 
 import json
 import sys
@@ -13,9 +13,11 @@ from scenarios.commands.output import check_place, whole_file
 from scenarios.commands.progress import ProgressLine
 from scenarios.fields import ScenarioError
 from scenarios.run import run
+from scenarios.scenario import MAX_RUNS
 from scenarios.source import Source
 
-SUFFIXES = (".json", ".kvscope")
+MOST_RUNS = {".html": 3, ".json": MAX_RUNS, ".kvscope": 1}
+"""How many runs a file of each kind can hold."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,11 +26,18 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help=".json (Chrome trace) or .kvscope (saved run)"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help=".html (offline replay), .json (Chrome trace) or .kvscope (saved run)",
     )
-    target.add_argument("--html", type=Path, metavar="FILE", help="an offline replay; comes with the next version")
+    target.add_argument("--html", type=Path, metavar="FILE", help="an offline replay: one file, opened in any browser")
     parser.add_argument(
-        "--run", metavar="NAME", help="one run; without it all go into a Chrome trace, the first is saved"
+        "--run",
+        action="append",
+        metavar="NAME",
+        help="one run, repeatable (a replay holds up to three); without it all go into a Chrome trace, else the first",
     )
     parser.add_argument("--json", action="store_true", help="say what was written as JSON")
     add_set(parser)
@@ -37,18 +46,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(arguments: Namespace) -> int:
     path: Path = arguments.output or arguments.html
-    if arguments.html is not None or path.suffix == ".html":
-        raise ScenarioError("the offline replay (.html) comes with the next version; write .kvscope or .json for now.")
-    check_place(path, SUFFIXES)
+    check_place(path, (".html",) if arguments.html else tuple(MOST_RUNS))
     with ProgressLine() as line:
         source = open_source(arguments, line)
         traces = _traces(source, arguments.run, path.suffix, line)
     with whole_file(path) as draft:
-        if path.suffix == ".json":
-            with draft.open("w", encoding="utf-8") as file:
-                chrome_trace.write(traces, file)
-        else:
-            next(iter(traces.values())).save(draft)
+        _write(source, traces, path.suffix, draft)
     size = path.stat().st_size
     if arguments.json:
         print(json.dumps({"scenario": source.name, "runs": list(traces), "file": str(path), "bytes": size}, indent=1))
@@ -57,17 +60,46 @@ def execute(arguments: Namespace) -> int:
     return 0
 
 
-def _traces(source: Source, wanted: str | None, suffix: str, line: ProgressLine) -> dict[str, Trace]:
-    """The runs to write by name: the wanted one; else all for a Chrome trace, the first for a saved run."""
+def _write(source: Source, traces: dict[str, Trace], suffix: str, draft: Path) -> None:
+    if suffix == ".json":
+        with draft.open("w", encoding="utf-8") as file:
+            chrome_trace.write(traces, file)
+    elif suffix == ".html":
+        draft.write_text(_replay(source, traces), encoding="utf-8")
+    else:
+        next(iter(traces.values())).save(draft)
+
+
+def _replay(source: Source, traces: dict[str, Trace]) -> str:
+    from viz.export import offline_page, run_bytes, side_by_side
+    from viz.player.wire import wire
+
+    scenario = source.scenario
+    if scenario is None:
+        blobs = [wire(trace, title=source.name, run_name=name) for name, trace in traces.items()]
+    else:
+        blobs = [run_bytes(scenario, name, trace) for name, trace in traces.items()]
+    title = source.name if scenario is None else scenario.title["en"]
+    return offline_page(side_by_side(blobs, list(traces.values()), list(traces)), title=title)
+
+
+def _traces(source: Source, wanted: list[str] | None, suffix: str, line: ProgressLine) -> dict[str, Trace]:
+    """The runs to write by name: those wanted; else all for a Chrome trace, the first for any other file."""
     scenario = source.scenario
     if scenario is None:
         assert source.trace is not None
-        if wanted not in (None, source.run_name):
-            raise ScenarioError(f"{source.name} is the saved run {source.run_name!r}; it has no run {wanted!r}.")
+        for name in wanted or ():
+            if name != source.run_name:
+                raise ScenarioError(f"{source.name} is the saved run {source.run_name!r}; it has no run {name!r}.")
         return {source.run_name: source.trace}
     names = [run.name for run in scenario.runs]
-    chosen = names if wanted is None and suffix == ".json" else [scenario.run_of(wanted).name]
-    if wanted is None and len(chosen) < len(names):
-        print(f"{chosen[0]} is written; --run chooses another of {', '.join(names)}.", file=sys.stderr)
+    if wanted is None and suffix != ".json" and len(names) > 1:
+        print(f"{names[0]} is written; --run chooses another of {', '.join(names)}.", file=sys.stderr)
+        names = names[:1]
+    chosen = list(dict.fromkeys(scenario.run_of(name).name for name in wanted or names))
+    if len(chosen) > MOST_RUNS[suffix]:
+        raise ScenarioError(
+            f"a {suffix} file holds at most {MOST_RUNS[suffix]} of {len(chosen)} runs; give fewer --run."
+        )
     num_requests = len(scenario.all_requests())
     return {name: run(scenario, name, line.running(name, num_requests)) for name in chosen}

@@ -25,6 +25,7 @@ FIGURES = {
     "name", "settings", "requests", "finished", "rejected", "steps", "duration_s", "throughput_tok_s", "ttft_s",
     "itl_s", "normalized_latency_s", "preemptions", "cow_copies", "hit_rate", "kv",
 }  # fmt: skip
+FOUR_RUNS = [word for name in ("max", "pow2", "oracle", "paged") for word in ("--run", name)]
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def test_a_saved_run_becomes_an_offline_replay(capsys: pytest.CaptureFixture[str
     saved, page = tmp_path / "run.kvscope", tmp_path / "run.html"
     json_of(capsys, "export", "three-wastes", "-o", saved, "--run", "oracle")
     assert json_of(capsys, "export", saved, "--html", page)["runs"] == ["oracle"]
-    assert page.stat().st_size < 100_000
+    assert "<title>three-wastes</title>" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +199,7 @@ def test_a_saved_run_becomes_an_offline_replay(capsys: pytest.CaptureFixture[str
         (["export", "step-by-step"], "one of the arguments -o/--output --html is required"),
         (["export", "step-by-step", "-o", "x.txt"], "has to end in .html or .json or .kvscope"),
         (["export", "step-by-step", "--html", "x.json"], "has to end in .html"),
-        (["export", "four-managers", "--html", "x.html", *four_runs], "holds at most 3 of 4 runs"),
+        (["export", "four-managers", "--html", "x.html", *FOUR_RUNS], "holds at most 3 of 4 runs"),
         (["export", "step-by-step", "-o", "x.kvscope", "--run", "static", "--run", "continuous"], "at most 1 of 2"),
         (["export", "step-by-step", "-o", "/nowhere/x.json"], "cannot be written"),
         (["export", "step-by-step", "-o", "x.json", "--run", "fast"], "no run 'fast'"),

@@ -14,6 +14,7 @@ from scenarios.scenario import Scenario
 from viz.pages.parts import (
     compare_controls,
     compare_runs,
+    download,
     figure_differences,
     figures,
     kept_runs,
@@ -124,6 +125,7 @@ def _side_by_side(comparison: Comparison, finished: Sequence[Finished]) -> None:
     ]
     # other runs are another player: it begins at the moment of the address
     player(blobs, key=f"compare-{comparison.params()}")
+    download.offline(blobs, " / ".join(labels), "-".join((comparison.scenario or "file", *labels)))
     page.heading("First difference")
     if len(finished) < 2:
         st.text("This is one run; add another one, of other settings, under Runs.")

@@ -1,0 +1,160 @@
+"""`python -m tests.pictures [FOLDER]`: a picture of every page, in both themes and two sizes, to be looked at.
+
+It starts an app of its own on a free port and ends it again. A page that does not come up, or that complains, is named,
+and the exit status is 1.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from tests.browser.chromium import FLAGS, find
+
+ROOT = Path(__file__).resolve().parent.parent
+THEMES = ("light", "dark")
+SIZES = ((1280, 720), (1920, 1080))
+PATIENCE = 60_000
+AT_REST = 700
+"""Milliseconds that a page gets after it is ready: fonts, and what the panels draw a little later."""
+COMPLAINTS = ("Cannot show this", "Page not found")
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A picture: its name, the address, and what has to be there before it is taken."""
+
+    name: str
+    address: str
+    ready: Callable[[Page], None]
+
+
+def of_frame(page: Page) -> None:
+    expect(page.locator('.kv[data-ready="true"][data-hash]')).to_be_visible(timeout=PATIENCE)
+
+
+def of_gallery(page: Page) -> None:
+    """Every card has its picture."""
+    expect(page.locator(".cover").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".cover svg:not(:has(> :nth-child(2)))")).to_have_count(0, timeout=PATIENCE)
+
+
+def of_file(page: Page) -> None:
+    rows = [f"{i * 0.4:.1f},{180 + 37 * i % 900},{20 + 13 * i % 160}" for i in range(120)]
+    text = "\n".join(("arrived_at,num_prefill_tokens,num_decode_tokens", *rows, "48.0,many,4"))
+    file = {"name": "requests.csv", "mimeType": "text/csv", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(file)  # type: ignore[arg-type]
+    expect(page.get_by_text("Read as vidur_csv")).to_be_visible(timeout=PATIENCE)
+
+
+def of_table(page: Page) -> None:
+    expect(page.locator("table").first).to_be_visible(timeout=PATIENCE)
+
+
+SHOTS = (
+    Shot("start", "", of_gallery),
+    Shot("stage-copies", "stage?scenario=four-samples&run=shared&f=1", of_frame),
+    Shot("stage-strips", "stage?scenario=three-wastes&run=oracle&f=6", of_frame),
+    Shot("stage-25600", "stage?scenario=h100-capacity&run=paged&f=299", of_frame),
+    Shot("compare-start", "compare?scenario=step-by-step&run=static&run=continuous&f=0", of_frame),
+    Shot("compare-difference", "compare?scenario=ten-iterations&run=static&run=continuous&clock=steps&f=3", of_frame),
+    Shot("compare-long", "compare?scenario=static-vs-continuous&run=static&run=continuous&f=232", of_frame),
+    Shot("bring-your-own", "bring-your-own", of_file),
+    Shot("check", "check", of_table),
+)
+
+
+def main(arguments: list[str]) -> int:
+    folder = Path(arguments[0]) if arguments else ROOT / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = find()
+    if path is None:
+        print("No Chromium was found; `make chromium` says what to install.", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryFile() as log, _app(log.fileno()) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        problems = [
+            problem for theme in THEMES for size in SIZES for problem in _take(browser, url, folder, theme, size)
+        ]
+        browser.close()
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    num_all = len(SHOTS) * len(THEMES) * len(SIZES)
+    print(f"{num_all - len(problems)} of {num_all} pictures written to {folder}")
+    return 1 if problems else 0
+
+
+def _take(browser: Browser, url: str, folder: Path, theme: str, size: tuple[int, int]) -> Iterator[str]:
+    """All pictures of one theme and size; a sentence for each that could not be taken."""
+    width, height = size
+    for shot in SHOTS:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme=theme,  # type: ignore[arg-type]
+            reduced_motion="reduce",
+        )
+        name = f"{shot.name}-{theme}-{width}x{height}"
+        page = context.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
+        try:
+            page.goto(f"{url}/{shot.address}")
+            shot.ready(page)
+            expect(page.locator('[data-testid="stSkeleton"], [data-testid="stStatusWidget"]')).to_have_count(
+                0, timeout=PATIENCE
+            )
+            page.wait_for_timeout(AT_REST)
+            page.screenshot(path=folder / f"{name}.png")
+            errors += [text for text in COMPLAINTS if page.get_by_text(text).count()]
+            errors += ["an exception on the page"] if page.get_by_test_id("stException").count() else []
+        except (AssertionError, Error) as error:
+            errors.append(str(error).strip().splitlines()[0])
+        if errors:
+            yield f"{name}: {errors[0]}"
+        context.close()
+
+
+@contextmanager
+def _app(log: int) -> Iterator[str]:
+    """The address of an app of our own, ended by its process id afterwards."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
+    try:
+        _wait(server, f"http://127.0.0.1:{port}/_stcore/health")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _wait(server: "subprocess.Popen[bytes]", address: str) -> None:
+    end = time.monotonic() + PATIENCE / 1000
+    while server.poll() is None and time.monotonic() < end:
+        try:
+            with urlopen(address, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise SystemExit("The app did not start; `make run` shows why.")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,53 @@
+"""Covers: the small true picture on each card of the gallery, drawn from a recorded run as SVG.
+
+A cover is the frame of one bookmark of the scenario (`Scenario.cover`), in the anatomy of the player's panels at the size
+of a card; a scenario without such a bookmark compares what its runs do with the memory. Which picture a frame gets
+follows from the run alone, so a new scenario has one at once. Colours are classes, see `covers.css`.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.trace.trace import Trace
+from scenarios.run import run
+from scenarios.scenario import Bookmark, Scenario
+from viz.covers.blocks import draw_blocks
+from viz.covers.lanes import draw_lanes
+from viz.covers.shares import draw_shares
+from viz.covers.strips import draw_strips
+from viz.covers.svg import Drawing
+
+LANGUAGE = "en"
+
+
+def cover(scenario: Scenario) -> str:
+    """The picture of a scenario as one `<svg>` element; every text in it is escaped."""
+    if scenario.cover is None or not scenario.bookmarks:
+        return draw_shares({each.name: run(scenario, each.name) for each in scenario.runs}).svg()
+    mark = scenario.bookmarks[scenario.cover]
+    trace = run(scenario, mark.run)
+    return _picture(scenario, trace)(trace, *_place(trace, mark)).svg(label=mark.text[LANGUAGE])
+
+
+def blank() -> str:
+    """An empty picture of the same size."""
+    return Drawing().svg()
+
+
+def stylesheet() -> str:
+    return Path(__file__).with_name("covers.css").read_text(encoding="utf-8")
+
+
+def _picture(scenario: Scenario, trace: Trace) -> Callable[[Trace, int, int], Drawing]:
+    if scenario.chips[:1] == ("Batching",):
+        return draw_lanes
+    return draw_strips if "strips" in trace.tracks else draw_blocks
+
+
+def _place(trace: Trace, mark: Bookmark) -> tuple[int, int]:
+    """(event of the frame, event of the frame before it): between the two lies what has just changed."""
+    if mark.event is not None:
+        event = trace.parse_frame(f"{mark.step}.{mark.event}")
+        return event, event - 1
+    before = int(trace.steps["scheduled"][mark.step - 1]) if mark.step else 0
+    return int(trace.steps["scheduled"][mark.step]), before
