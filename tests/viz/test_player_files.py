@@ -12,7 +12,7 @@ from engine.request import SequenceStatus
 from engine.trace import track
 from tests.browser.player_page import player_page
 from viz import player
-from viz.player import envelope, javascript, source_files, stylesheet
+from viz.player import envelope, javascript, source_files, stripped, stylesheet
 
 FOLDER = Path(player.__file__).parent / "js"
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
@@ -35,10 +35,35 @@ def test_every_file_is_joined_exactly_once_and_the_entry_comes_last():
     assert names[-1] == "main.js"
 
 
-def test_newlines_survive_the_joining_so_that_nothing_is_taken_for_a_path():
-    lines = sum(len((FOLDER / name).read_text(encoding="utf-8").splitlines()) for name in source_files())
-    assert javascript().count("\n") >= lines - 1
+def test_every_line_of_code_is_delivered_as_a_line_of_its_own():
+    lines = []
+    for name in source_files():
+        for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+            if line.strip() and not line.strip().startswith("//"):
+                lines.append(line.strip())
+    assert javascript().split("\n") == lines
     assert "\n" in stylesheet().strip()
+
+
+@pytest.mark.parametrize("name", source_files())
+def test_no_text_goes_on_over_the_end_of_a_line_where_stripping_would_change_it(name):
+    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+        code = "" if line.strip().startswith("//") else line
+        assert len(re.findall(r"(?<!\\)`", code)) % 2 == 0, line
+        assert not code.endswith("\\"), line
+        assert "/*" not in re.sub(r"\"[^\"]*\"|`[^`]*`", "", code), line
+
+
+def test_every_comment_of_the_style_is_a_line_of_its_own():
+    for line in (FOLDER.parent / "player.css").read_text(encoding="utf-8").splitlines():
+        is_comment = line.strip().startswith("/*")
+        assert ("/*" in line) == is_comment, line
+        assert line.rstrip().endswith("*/") == is_comment, line
+
+
+def test_stripping_takes_comments_and_indentation_and_leaves_every_text():
+    source = '// what it is\n\nconst a = "  // no comment";\n  // why\n  const b = 1; // kept\n'
+    assert stripped(source, "//") == 'const a = "  // no comment";\nconst b = 1; // kept'
 
 
 @pytest.mark.parametrize("name", source_files())

@@ -1,19 +1,35 @@
-// The clock of the player: speed and running. It says how many frames are due; who shows them is told by `advance`.
+// The clock of the player: which of the two it is, speed and running. It says how much is due, in frames or in seconds of
+// the run; who shows it is told by `advance`.
 const SPEEDS = [1, 2, 4, 8, 15, 30, 60, 120];
 const MOST_FRAMES_AT_ONCE = 240;
 
 class Clock {
-  // advance(count) shows the frames that are due and returns whether there are more.
+  // advance(due) shows the frames or the time that are due and returns whether there is more.
   constructor(advance) {
     this.advance = advance;
     this.isRunning = false;
+    this.isTime = false;
     this.speedIndex = prefersStill() ? 1 : 2;
+    this.timeIndex = 0;
   }
 
-  // Frames a second.
-  get speed() { return SPEEDS[this.speedIndex]; }
+  // The time that a step takes on the average decides at how many seconds of the run in a second the time clock begins.
+  setPace(stepTime) { this.timeIndex = Math.floor(3 * Math.log10(Math.max(1e-6, 1.2 * stepTime)) + 1e-9); }
 
-  change(by) { this.speedIndex = Math.max(0, Math.min(SPEEDS.length - 1, this.speedIndex + by)); }
+  // Frames a second, or seconds of the run a second: 1, 2, 5, 10, 20, 50 ...
+  get speed() {
+    if (!this.isTime) return SPEEDS[this.speedIndex];
+    const decade = Math.floor(this.timeIndex / 3);
+    return Number(`${[1, 2, 5][this.timeIndex - 3 * decade]}e${decade}`);
+  }
+
+  change(by) {
+    if (this.isTime) this.timeIndex = Math.max(-15, Math.min(12, this.timeIndex + by));
+    else this.speedIndex = Math.max(0, Math.min(SPEEDS.length - 1, this.speedIndex + by));
+  }
+
+  // Whether a picture stays long enough to show how it came about.
+  get isSlow() { return this.isTime || this.speed <= 4; }
 
   start() {
     this.isRunning = true;
@@ -22,9 +38,9 @@ class Clock {
       if (!this.isRunning) return;
       owed += (Math.max(0, now - last) / 1000) * this.speed;
       last = now;
-      const due = Math.floor(owed);
+      const due = this.isTime ? owed : Math.floor(owed);
       owed -= due;
-      if (due > 0 && !this.advance(Math.min(due, MOST_FRAMES_AT_ONCE))) return;
+      if (due > 0 && !this.advance(this.isTime ? due : Math.min(due, MOST_FRAMES_AT_ONCE))) return;
       this.timer = requestAnimationFrame(tick);
     };
     this.timer = requestAnimationFrame(tick);

@@ -6,23 +6,59 @@ const MAX_PART_BYTES = 512 * 1024 * 1024;
 
 class BadRun extends Error {}
 
-async function readParts(blob, onPart) {
-  const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength);
-  const magic = String.fromCharCode(...blob.subarray(0, MAGIC.length));
-  if (magic !== MAGIC) throw new BadRun("these bytes are not a KVScope run; the first eight letters have to be " + MAGIC + ".");
-  const memory = new CodeMemory();
-  let at = MAGIC.length;
-  while (at < blob.length) {
-    if (blob.length - at < 8) throw new BadRun(`the run ends in the middle of a part, at byte ${at}.`);
-    const rawLength = view.getUint32(at, true);
-    const packedLength = view.getUint32(at + 4, true);
-    at += 8;
-    if (packedLength > blob.length - at) throw new BadRun(`a part of ${packedLength} bytes is cut off at byte ${at}.`);
-    if (rawLength > MAX_PART_BYTES) throw new BadRun(`a part of ${rawLength} bytes is above the limit of ${MAX_PART_BYTES}.`);
-    onPart(decodePart(await inflate(blob.subarray(at, at + packedLength), rawLength), memory));
-    at += packedLength;
+// Parts of a container that arrives in pieces of any size.
+class PartReader {
+  constructor() {
+    this.memory = new CodeMemory();
+    this.rest = new Uint8Array(0);
+    this.numRead = 0;
   }
-  return memory.keys;
+
+  // The parts that these bytes complete; what is left over waits for the next ones.
+  async push(bytes) {
+    this.rest = this.rest.length ? joinBytes(this.rest, bytes) : bytes;
+    const parts = [];
+    if (this.numRead === 0) {
+      const magic = String.fromCharCode(...this.rest.subarray(0, MAGIC.length));
+      if (!MAGIC.startsWith(magic))
+        throw new BadRun("these bytes are not a KVScope run; the first eight letters have to be " + MAGIC + ".");
+      if (magic.length < MAGIC.length) return parts;
+      this.drop(MAGIC.length);
+    }
+    while (this.rest.length >= 8) {
+      const [rawLength, packedLength] = this.lengths();
+      if (rawLength > MAX_PART_BYTES) throw new BadRun(`a part of ${rawLength} bytes is above the limit of ${MAX_PART_BYTES}.`);
+      if (packedLength > this.rest.length - 8) break;
+      parts.push(decodePart(await inflate(this.rest.subarray(8, 8 + packedLength), rawLength), this.memory));
+      this.drop(8 + packedLength);
+    }
+    return parts;
+  }
+
+  lengths() {
+    const view = new DataView(this.rest.buffer, this.rest.byteOffset, 8);
+    return [view.getUint32(0, true), view.getUint32(4, true)];
+  }
+
+  drop(count) {
+    this.rest = this.rest.subarray(count);
+    this.numRead += count;
+  }
+
+  // Complains about a part that has begun and will not go on.
+  finish() {
+    if (this.numRead === 0) throw new BadRun("these bytes are too short for a KVScope run.");
+    if (!this.rest.length) return;
+    if (this.rest.length < 8) throw new BadRun(`the run ends in the middle of a part, at byte ${this.numRead}.`);
+    throw new BadRun(`a part of ${this.lengths()[1]} bytes is cut off at byte ${this.numRead + 8}.`);
+  }
+}
+
+function joinBytes(a, b) {
+  const joined = new Uint8Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
 }
 
 async function inflate(packed, rawLength) {

@@ -1,4 +1,4 @@
-// Two small windows inside the player: "go to iteration" and the list of keys. Escape closes them and gives the focus back.
+// Three small windows inside the player: "go to iteration", the list of keys, the link. Escape closes them and gives the focus back.
 class Dialogs {
   constructor(player, words) {
     this.player = player;
@@ -17,7 +17,10 @@ class Dialogs {
     const closer = element("button", {type: "button", class: "kv-key", "aria-label": "Close"}, "Esc");
     closer.addEventListener("click", () => this.close());
     this.words = words;
+    this.address = element("input", {type: "text", readonly: "", "aria-label": words.link});
     this.windows = {
+      link: element("div", {class: "kv-dialog kv-copy", role: "dialog", "aria-label": words.link, hidden: ""},
+        element("label", {}, words.copyThis, this.address)),
       goTo: element("div", {class: "kv-dialog", role: "dialog", "aria-label": words.goTo, hidden: ""}, form),
       help: element("div", {class: "kv-dialog kv-help", role: "dialog", "aria-label": words.help, tabindex: -1, hidden: ""},
         element("h2", {}, words.help, closer), list),
@@ -33,12 +36,20 @@ class Dialogs {
     this.open_ = name;
     this.windows[name].hidden = false;
     if (name === "help") return this.windows.help.focus();
+    if (name === "link") return;
     const {run, place} = this.player;
     setText(this.goToHint, this.words.goToHint(run.numSteps));
     this.goToInput.max = run.numSteps;
     this.goToInput.value = Math.max(0, Math.min(place.step, run.numSteps - 1)) + 1;
     this.goToInput.focus();
     this.goToInput.select();
+  }
+
+  // The address selected, so that Ctrl+C takes it.
+  showLink(address) {
+    this.address.value = address;
+    this.address.focus();
+    this.address.select();
   }
 
   close() {

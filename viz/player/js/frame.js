@@ -16,7 +16,7 @@ class Frame {
 
   get isStart() { return this.event === 0; }
 
-  get isDone() { return this.event === this.run.numEvents && this.step >= this.run.numSteps; }
+  get isDone() { return this.event === this.run.numEvents && this.step >= this.run.numSteps && !this.run.isRunning; }
 
   // The step whose column is ringed; the last one at the end.
   get column() { return Math.max(0, Math.min(this.step, this.run.numSteps - 1)); }
@@ -122,7 +122,8 @@ class Frame {
     return this.once("usage", () => {
       const usage = {used: 0, shared: 0, saved: 0, free: 0};
       const now = this.columns("blocks");
-      for (let b = 0; b < (now ? this.run.numGpuBlocks : 0); b++) {
+      const {firstBlock, numGpuBlocks} = this.run;
+      for (let b = firstBlock; b < (now ? firstBlock + numGpuBlocks : 0); b++) {
         if (!now.state[b]) { usage.free++; continue; }
         usage.used++;
         if (now.ref_count[b] > 1) { usage.shared++; usage.saved += now.ref_count[b] - 1; }

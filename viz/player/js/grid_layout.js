@@ -7,7 +7,7 @@ const SMALL = {name: "small", minWidth: 18, minHeight: 17, maxWidth: 40, gap: 3,
 const TINY = {name: "tiny", minWidth: 5, minHeight: 5, maxWidth: 22, gap: 1.5, rowGap: 1.5, maxRowGap: 1.5, aspect: 1};
 const ROUND_COLUMNS = new Set([4, 8, 10, 16, 20, 24, 32, 40, 50, 64, 80, 100]);
 
-// {mode: "large" | "small" | "tiny", columns, width, height, pitchX, pitchY} or {mode: "pixel", columns, pixel}.
+// {mode: "large" | "small" | "tiny", columns, rows, width, height, pitchX, pitchY} or {mode: "pixel", columns, rows, pixel, share}.
 function gridLayout(numBlocks, width, height, k) {
   for (const form of [LARGE, SMALL, TINY]) {
     const best = bestColumns(form, numBlocks, width, height, k);
@@ -52,7 +52,46 @@ function pixelLayout(numBlocks, width, height) {
   return {mode: "pixel", columns, rows: Math.ceil(numBlocks / share / columns), pixel: 1, share};
 }
 
+// A rectangle [column, row, columns, rows] of a pixel layout as cells of its own, as large as there is room, 6 px at least.
+function partLayout(pixels, [column, row, columns, rows], width, height, k) {
+  const most = length => Math.max(1, Math.floor((length + 1.5) / 7.5));
+  const stride = pixels.columns * pixels.share;
+  const part = {mode: "tiny", stride, left: column * pixels.share, top: row, first: pixels.first, count: pixels.count};
+  part.columns = Math.min(columns * pixels.share, most(width), stride - part.left);
+  part.rows = Math.min(rows, most(height));
+  part.pitchX = part.pitchY = Math.min(13 * k, (width + 1.5) / part.columns, (height + 1.5) / part.rows);
+  part.width = part.height = part.pitchX - 1.5;
+  return part;
+}
+
+// Column and row of a block; its layout counts from block `first` and may show a part of longer rows.
+function cellPlace({first = 0, columns, stride = columns, left = 0, top = 0}, block) {
+  return [((block - first) % stride) - left, Math.floor((block - first) / stride) - top];
+}
+
 // Upper left corner of a block.
 function cellPosition(layout, block) {
-  return [(block % layout.columns) * layout.pitchX, Math.floor(block / layout.columns) * layout.pitchY];
+  const [column, row] = cellPlace(layout, block);
+  return [(layout.x ?? 0) + column * layout.pitchX, (layout.y ?? 0) + row * layout.pitchY];
+}
+
+function hasCell(layout, block) {
+  const [column, row] = cellPlace(layout, block);
+  return block >= layout.first && block < layout.first + layout.count && column >= 0 && column < layout.columns && row >= 0 && row < layout.rows;
+}
+
+// Calls each(block) for the blocks of a layout.
+function forEachCell({first, count, columns, rows, stride = columns, left = 0, top = 0}, each) {
+  for (let row = top; row < top + rows; row++)
+    for (let i = row * stride + left, end = Math.min(count, i + columns); i < end; i++) each(first + i);
+}
+
+// The block under a point, -1 for none.
+function cellAt(layout, x, y) {
+  const pitch = layout.mode === "pixel" ? [layout.pixel, layout.pixel] : [layout.pitchX, layout.pitchY];
+  const column = Math.floor((x - (layout.x ?? 0)) / pitch[0]), row = Math.floor((y - (layout.y ?? 0)) / pitch[1]);
+  if (column < 0 || row < 0 || column >= layout.columns || row >= layout.rows) return -1;
+  const {stride = layout.columns, left = 0, top = 0, share = 1} = layout;
+  const i = ((row + top) * stride + column + left) * share;
+  return i < layout.count ? layout.first + i : -1;
 }

@@ -13,8 +13,8 @@ class Hues {
     this.saysOwner = this.bySequence !== null;
   }
 
-  // "A".."E", or "P" (private) where colour says state.
-  of(sequence) { return this.bySequence?.[sequence] ?? "P"; }
+  // "A".."E", or "P" (private) where colour says state. `focus` holds the few that are looked at then (selection.js).
+  of(sequence) { return this.focus?.get(sequence) ?? this.bySequence?.[sequence] ?? "P"; }
 }
 
 function joinLives(lives, request) {

@@ -1,53 +1,85 @@
 // Draws the life of one request into its row of the timeline: a tall P cell for a prompt (or a chunk of it), low cells for
-// decoding, a thin line for waiting that starts with a circle, a black cell with two bars for a preemption, an end cap.
+// decoding, a thin line for waiting that starts with a circle and ends with how long it took, a black cell with two bars for a
+// preemption, an end cap.
 class LanePainter {
-  constructor(paint, columns, frame, k, top, pitch) {
-    Object.assign(this, {paint, columns, frame, k, top});
+  constructor(paint, axis, frame, k, top, pitch) {
+    Object.assign(this, {paint, axis, frame, k, top});
+    this.run = frame.run;
     this.height = pitch - (pitch > 20 * k ? 6 : 4) * k;
     this.theme = paint.theme;
+    [this.first, this.last] = axis.steps(this.run);
+    this.now = frame.isStart ? -1 : frame.column;
   }
 
   // Calls draw(first, last, isFuture) for the visible past and future part of the steps from..to.
   parts(from, to, draw) {
-    const {first, last} = this.columns;
-    const now = this.frame.isStart ? -1 : this.frame.column;
+    const {first, last, now} = this;
     const [a, b] = [Math.max(from, first), Math.min(to, last)];
     if (a <= Math.min(b, now)) draw(a, Math.min(b, now), false);
     if (Math.max(a, now + 1) <= b) draw(Math.max(a, now + 1), b, true);
   }
 
-  cells(from, to, top, height, fill, futureAlpha = 0.34) {
-    const {paint, columns} = this;
-    const gap = columns.pitch >= 4 ? 1.5 : 0;
+  // What is done in the current step grows while the picture moves.
+  cells(from, to, top, height, fill, label = null) {
+    const {paint, axis, run, frame, now} = this;
+    const gap = axis.pitch >= 4 ? 1.5 : 0;
     const radius = height >= 12 * this.k ? 1.5 : 0;
     this.parts(from, to, (a, b, isFuture) => {
-      const alpha = isFuture ? futureAlpha : 1;
-      if (!gap) return paint.rect(columns.x(a), top, (b - a + 1) * columns.pitch, height, {fill, alpha});
-      for (let step = a; step <= b; step++) paint.rect(columns.x(step), top, columns.pitch - gap, height, {fill, alpha, radius});
+      const alpha = isFuture ? 0.34 : 1;
+      const [left] = axis.column(run, a);
+      if (!gap) return paint.rect(left, top, axis.column(run, b)[0] + axis.column(run, b)[1] - left, height, {fill, alpha});
+      for (let step = a; step <= b; step++) {
+        const [x, w] = axis.column(run, step);
+        const isGrowing = step === now && frame.progress < 1;
+        if (isGrowing) paint.rect(x, top, w - gap, height, {fill, alpha: 0.34, radius});
+        paint.rect(x, top, (w - gap) * (isGrowing ? frame.progress : 1), height, {fill, alpha, radius});
+        label?.(step, x, w - gap, isFuture);
+      }
     });
   }
 
   prefill(step, hue, numTokens) {
-    const {paint, columns, theme, k, top, height} = this;
-    this.cells(step, step, top - k, height + 2 * k, hue.solid);
-    this.parts(step, step, (a, b, isFuture) => {
-      if (columns.pitch < 10 * k) return;
-      const [x, fill] = [columns.x(step), isFuture ? theme.ink : hue.on];
+    const {paint, theme, k, top, height} = this;
+    this.cells(step, step, top - k, height + 2 * k, hue.solid, (s, x, w, isFuture) => {
+      if (w < 7 * k) return;
+      const fill = isFuture ? theme.ink : hue.on;
       const size = Math.min(12.5 * k, height * 0.85);
       const baseline = top + height / 2 + size * 0.36;
-      if (columns.pitch < 44 * k) paint.text(x + (columns.pitch - 1.5) / 2, baseline, "P", {size, weight: 700, align: "center", fill});
-      else paint.text(x + 6 * k, baseline, "P " + formatNumber(numTokens), {size, weight: 700, fill, max: columns.pitch - 10 * k});
+      if (w < 44 * k) return paint.text(x + w / 2, baseline, "P", {size, weight: 700, align: "center", fill});
+      const shown = paint.text(x + 6 * k, baseline, "P", {size, weight: 700, fill});
+      const count = formatNumber(numTokens), room = paint.measure(count, size);
+      if (room < w - shown - 16 * k) paint.text(x + w - 6 * k, baseline, count, {size, fill, align: "right"});
     });
   }
 
-  wait(from, to, isPreempted) {
-    const {paint, columns, theme, k, top, height} = this;
+  // Name and count of a decode cell, where there is room for both.
+  countLabel(segment, hue) {
+    const {paint, theme, k, top, height, run} = this;
+    if (this.axis.pitch < 44 * k || height < 12 * k) return null;
+    const request = run.requests[run.requestOf[segment.sequence]];
+    const size = Math.min(12.5 * k, height * 0.8), baseline = top + height / 2 + size * 0.36;
+    return (step, x, w, isFuture) => {
+      const fill = isFuture ? theme.ink : hue.on;
+      const text = `${Math.max(0, computedAt(segment, step) - request.prompt_len + 1)}/${request.output_len}`;
+      const room = paint.measure(text, size) + 12 * k;
+      const name = paint.fit(request.id, size, 650, w - room - 6 * k);
+      if (name.text === request.id) paint.text(x + 6 * k, baseline, request.id, {size, weight: 650, fill});
+      if (room < w) paint.text(x + w - 6 * k, baseline, text, {size, fill, align: "right"});
+    };
+  }
+
+  wait(from, to, isPreempted, arrival) {
+    const {paint, axis, theme, k, top, height, run} = this;
     const y = top + height / 2;
     this.parts(from, to, (a, b, isFuture) => {
-      const start = columns.x(a) + (a === from ? 4 * k : 0);
-      paint.line([[start, y], [columns.x(b + 1) - 2, y]],
+      const isFirst = a === from && !isPreempted;
+      const begin = isFirst && axis.isTime && arrival != null ? Math.max(axis.left, axis.x(arrival)) : axis.column(run, a)[0];
+      const [x, w] = axis.column(run, b);
+      const start = begin + (isFirst ? 4 * k : 0);
+      paint.line([[start, y], [x + w - 2, y]],
         {stroke: theme.mark, width: 2 * k, dash: isPreempted ? [7 * k, 4 * k] : null, alpha: isFuture ? 0.55 : 1});
-      if (a !== from || isPreempted) return;
+      if (b === to && to + 1 < run.numSteps) this.duration(run.startTime[to + 1] - (arrival ?? run.startTime[from]), begin, x + w, isFuture);
+      if (!isFirst) return;
       paint.disc(start - k, y, 3 * k, {fill: theme.paper});
       paint.ctx.globalAlpha = isFuture ? 0.55 : 1;
       paint.disc(start - k, y, 3 * k, {stroke: theme.mark, width: 1.6 * k});
@@ -55,25 +87,37 @@ class LanePainter {
     });
   }
 
+  // How long a wait took, at its end.
+  duration(seconds, left, right, isFuture) {
+    const {paint, theme, k, top, height} = this;
+    const size = 11.5 * k, text = seconds > 0 ? formatTime(seconds) : "";
+    const room = paint.measure(text, size) + 8 * k;
+    if (!text || height < 9 * k || right - left < room + 30 * k) return;
+    paint.rect(right - room - 6 * k, top, room, height, {fill: theme.paper});
+    paint.text(right - room - 2 * k, top + height / 2 + size * 0.35, text, {size, fill: isFuture ? theme.ink3 : theme.ink2});
+  }
+
   preemption(step) {
-    const {paint, columns, theme, k, top, height} = this;
-    this.cells(step, step, top - k, height + 2 * k, theme.ink);
-    this.parts(step, step, (a, b, isFuture) => paint.glyph("preempt", columns.x(step) + (columns.pitch - 1.5) / 2, top + height / 2,
-      Math.min(height * 0.3, columns.pitch * 0.3), theme.paper, isFuture));
+    const {paint, theme, k, top, height} = this;
+    this.cells(step, step, top - k, height + 2 * k, theme.ink, (s, x, w) =>
+      paint.glyph("preempt", x + w / 2, top + height / 2, Math.min(height * 0.3, w * 0.3), theme.paper));
   }
 
   end(step) {
-    const {paint, columns, theme, k, top, height} = this;
-    this.parts(step, step, (a, b, isFuture) => paint.rect(columns.x(step + 1) - 2.8 * k, top - k, 2.8 * k, height + 2 * k,
-      {fill: theme.ink, alpha: isFuture ? 0.45 : 1}));
+    const {paint, axis, theme, k, top, height, run} = this;
+    this.parts(step, step, (a, b, isFuture) => {
+      const [x, w] = axis.column(run, step);
+      paint.rect(x + w - 2.8 * k, top - k, 2.8 * k, height + 2 * k, {fill: theme.ink, alpha: isFuture ? 0.45 : 1});
+    });
   }
 
   idle(from, to, word) {
-    const {paint, columns, theme, k, top, height} = this;
+    const {paint, axis, theme, k, top, height, run} = this;
     this.parts(from, to, (a, b, isFuture) => {
-      const width = (b - a + 1) * columns.pitch - 1.5;
+      const [x] = axis.column(run, a), [end, w] = axis.column(run, b);
+      const width = end + w - x - 1.5;
       const alpha = isFuture ? 0.45 : 1;
-      const [x, y, h] = [columns.x(a), top + height * 0.14, height * 0.72];
+      const [y, h] = [top + height * 0.14, height * 0.72];
       paint.rect(x, y, width, h, {fill: paint.pattern("dots"), alpha});
       paint.rect(x + 0.6, y, width - 1.2, h, {stroke: theme.idle, width: 1.2, dash: [3, 2], alpha});
       const size = Math.min(11.5 * k, height);
@@ -85,13 +129,13 @@ class LanePainter {
   }
 
   note(step, text, fill) {
-    const {paint, columns, k, top, height} = this;
+    const {paint, axis, k, top, height, run} = this;
+    if (step > this.last) return;
     const size = Math.min(12 * k, height * 0.85);
-    const x = Math.max(columns.x(Math.max(step, columns.first)), columns.x(columns.first)) + 4 * k;
-    const right = columns.x(columns.last + 1);
-    if (step > columns.last) return;
-    paint.glyph("reject", x + 4 * k, top + height / 2, Math.min(5.4 * k, height * 0.45), this.theme.ink);
-    paint.text(x + 14 * k, top + height / 2 + size * 0.36, text, {size, fill, max: right - x - 14 * k});
+    const [x, w] = axis.column(run, Math.max(step, this.first));
+    const room = Math.max(w, 14 * k);
+    paint.glyph("reject", x + room / 2, top + height / 2, Math.min(5.4 * k, height * 0.45), this.theme.ink);
+    paint.text(x + room + 6 * k, top + height / 2 + size * 0.36, text, {size, fill, max: axis.right - x - room - 6 * k});
   }
 }
 
@@ -100,7 +144,7 @@ function drawLane(lane, run, r, words) {
   const history = run.lanes.ofRequest[r] ?? [];
   const sequences = Array.from({length: request.n}, (_, i) => request.first_sequence + i);
   for (const {status, from, to} of history) {
-    if (status === STATUS.WAITING) lane.wait(from, to, false);
+    if (status === STATUS.WAITING) lane.wait(from, to, false, request.arrival_s);
     if (status === STATUS.PREEMPTED || status === STATUS.SWAPPED) {
       lane.wait(from + 1, to, true);
       lane.preemption(from);
@@ -125,16 +169,22 @@ function drawWork(lane, run, sequences, words) {
   const thin = (height - gap * (many - 1)) / many;
   sequences.slice(0, many).forEach((sequence, i) => {
     const own = theme.hues[run.hues.of(sequence)];
-    for (const {status, from, to, first, isPrompt, rate, hasSeat} of run.lanes.ofSequence[sequence] ?? []) {
-      if (to < lane.columns.first || from > lane.columns.last) continue;
+    for (const segment of run.lanes.ofSequence[sequence] ?? []) {
+      const {status, from, to, first, isPrompt, rate, hasSeat} = segment;
+      if (to < lane.first || from > lane.last) continue;
       if (status === STATUS.FINISHED && hasSeat) lane.idle(from, to, words.idle);
       if (status !== STATUS.PREFILL && status !== STATUS.DECODE) continue;
       const isTall = isPrompt && i === 0;
       if (isTall) lane.prefill(from, sequences.length > 1 ? theme.hues.S : own, first);
       const start = first > 0 && !isTall ? from : from + 1;
       const end = rate > 0 ? to : Math.min(to, from);
-      if (many === 1) lane.cells(start, end, top + height * 0.18, height * 0.64, own.solid);
-      else lane.cells(start, end, top + i * (thin + gap), thin, own.solid);
+      if (many > 1) {
+        lane.cells(start, end, top + i * (thin + gap), thin, own.solid);
+        continue;
+      }
+      const label = lane.countLabel({...segment, sequence}, own);
+      const low = label ? 0.06 : 0.18;
+      lane.cells(start, end, top + height * low, height * (1 - 2 * low), own.solid, label);
     }
   });
 }

@@ -8,6 +8,7 @@ class Lanes {
     this.ofSequence = segments(run, run.tracks.sequences, (row, track) => ({
       status: track.values[track.field("status")][row],
       hasSeat: track.values[track.field("seat")][row] >= 0,
+      seat: track.values[track.field("seat")][row],
       computed: track.values[track.field("num_computed_tokens")][row],
       rate: track.rate[row],
     }));

@@ -2,6 +2,7 @@
 // Regions: title, metrics · sentence · left, middle, right · bottom · transport. Narrow players fold by CSS.
 const REGIONS = ["metrics", "left", "middle", "right", "bottom"];
 const MIN_HEIGHT = 640;
+const LECTURE_SCALE = 1.35;
 
 class Layout {
   constructor(root, words) {
@@ -11,13 +12,20 @@ class Layout {
     this.tabs = element("div", {class: "kv-tabs", role: "tablist", hidden: ""});
     this.regions = Object.fromEntries(REGIONS.map(name => [name, element("div", {class: "kv-region kv-" + name})]));
     const {metrics, left, middle, right, bottom} = this.regions;
+    this.switches = element("div", {class: "kv-switches"});
     this.sentence = new SentenceBox();
     this.help = element("button", {type: "button", class: "kv-keys", "aria-label": words.help}, "? ", words.keysButton);
     this.stage = element("div", {class: "kv-stage"},
-      element("header", {class: "kv-top"}, element("div", {class: "kv-title"}, this.title, this.subtitle, this.tabs), metrics),
-      this.sentence.element, element("div", {class: "kv-main"}, left, middle, right), bottom);
+      (this.top = element("header", {class: "kv-top"}, element("div", {class: "kv-title"}, this.title, this.subtitle, this.tabs), metrics,
+        this.switches)),
+      this.sentence.element, (this.main = element("div", {class: "kv-main"}, left, middle, right)), bottom);
     this.live = element("div", {class: "kv-live", "aria-live": "polite"});
   }
+
+  get isLecture() { return this.root.classList.contains("kv-lecture"); }
+
+  // Canvases have larger type in a lecture, with the same room.
+  get canvasScale() { return this.k * (this.isLecture ? LECTURE_SCALE : 1); }
 
   // Fits the stage to the room; returns whether anything changed.
   measure(fixedHeight) {
@@ -38,6 +46,9 @@ class Layout {
   // Puts panels for a run into their regions; returns what draws them.
   fill(run, view) {
     for (const region of Object.values(this.regions)) region.replaceChildren();
+    // in a lecture the numbers stand below the tables, and either tables or lanes are left
+    if (this.isLecture) this.main.append(this.regions.metrics); else this.switches.before(this.regions.metrics);
+    this.root.classList.toggle("kv-with-lanes", this.isLecture && !isAboutMemory(run));
     return panelsFor(run).map(panel => {
       const box = new PanelBox(panel);
       this.regions[panel.place].append(box.element);
@@ -46,6 +57,12 @@ class Layout {
       return drawn;
     });
   }
+}
+
+// Whether a run tells of memory (sharing, copies, strips) rather than of places in the batch.
+function isAboutMemory(run) {
+  const told = new Set([HAPPENING.shared, HAPPENING.copied, HAPPENING.moved_out]);
+  return Boolean(run.tracks.strips) || run.happenings.kind.some(kind => told.has(kind));
 }
 
 // Height from the upper edge of the player to the lower edge of the window; the whole window when it starts far down.

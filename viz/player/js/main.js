@@ -2,7 +2,8 @@
 // returns the same clean-up every time, because Streamlit forgets the one of an earlier call.
 const players = new WeakMap();
 
-// blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, lang}.
+// blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, lang,
+// isFeed: the blobs are the next bytes of runs that arrive piece by piece, cut anywhere}.
 function mount(parent, blobs, options = {}) {
   let mounted = players.get(parent);
   if (!mounted) {
@@ -19,6 +20,10 @@ function mount(parent, blobs, options = {}) {
   }
   const {player} = mounted;
   player.options = options;
+  if (options.isFeed) {
+    blobs.slice(0, 3).forEach((blob, i) => player.feed(i, blob));
+    return mounted.unmount;
+  }
   const mark = blobs.map(blob => `${blob.length}:${crc32(new Int32Array(blob.slice(0, blob.length & ~3).buffer))}`).join();
   if (mounted.mark === mark) player.redraw();
   else {

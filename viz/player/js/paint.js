@@ -106,6 +106,15 @@ class Paint {
         this.rect(x - grow, y - grow, w + 2 * grow, h + 2 * grow, {stroke, width, radius: radius + grow});
   }
 
+  // What is selected or pointed at: a line of ink around it, around its ring where it has one (sixth entry of a box).
+  outlines(boxes, width, k) {
+    for (const [x, y, w, h, radius, isRinged] of boxes) {
+      const grow = (isRinged ? 7 : 2) * k;
+      for (const [stroke, wide] of [[this.theme.paper, width + 1.6 * k], [this.theme.ink, width]])
+        this.rect(x - grow, y - grow, w + 2 * grow, h + 2 * grow, {stroke, width: wide, radius: radius + grow});
+    }
+  }
+
   // Boxes [x, y, w, h, radius] that follow each other in a row, at most `gap` apart, joined to one each.
   static joinBoxes(boxes, gap) {
     const joined = [];

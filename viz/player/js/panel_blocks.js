@@ -1,29 +1,49 @@
-// KV blocks: physical memory, one square a block, in the anatomy that the number of blocks and the room allow.
+// KV blocks: physical memory, one square a block, in the anatomy that the number of blocks and the room allow. Host memory is
+// a row below. Very many blocks are pixels; a rectangle drawn over them opens as cells until Escape.
 definePanel({
   name: "blocks",
   place: "left",
   needs: run => run.tracks.blocks || !run.tracks.strips,
   create(view, box) {
-    const canvas = box.canvas({bleed: 8});
+    const grid = {part: null, drag: null, cursor: -1, lens: {}};
+    const pick = (x, y) => {
+      const id = grid.layout ? blockAt(grid, x, y) : -1;
+      return id < 0 ? null : {kind: "b", id, run: grid.run};
+    };
+    const canvas = box.canvas({bleed: 8, pick});
     const paint = new Paint(canvas.element);
     const legend = new Legend(box);
+    const whole = element("button", {type: "button", class: "kv-key", hidden: ""}, view.words.wholePool);
+    const reset = () => { const was = grid.part; grid.part = null; return Boolean(was); };
+    whole.addEventListener("click", () => { reset(); view.player.redraw(); });
+    box.head.append(whole);
+    dragRectangle(canvas.element, grid, view);
+    listenToCellCursor(canvas.element, grid, view);
     return {
+      reset,
+      close: () => clearTimeout(grid.lens.timer),
       draw(frame) {
         const {run} = frame;
-        const {words, theme, k} = view;
+        const {words, k} = view;
+        grid.run = run;
+        grid.frame = frame;
+        whole.hidden = !grid.part;
         box.title(words.blocks, words.blocksRemark(run.blockSize));
         if (!run.tracks.blocks) return box.say(words.notPublished);
         box.say("");
         const isMany = run.numGpuBlocks > MANY_BLOCKS;
-        legend.draw(view, isMany ? [] : run.hues.saysOwner ? OWNER_LEGEND : STATE_LEGEND);
-        const [width, height] = canvas.begin(paint, view);
-        const layout = box.layout(`${run.numGpuBlocks} ${k}`, width, height,
-          () => (isMany ? pixelLayout(run.numGpuBlocks, width - 92 * k, height) : gridLayout(run.numGpuBlocks, width, height, k)));
+        legend.draw(view, isMany && !grid.part ? [] : run.hues.saysOwner ? OWNER_LEGEND : STATE_LEGEND);
+        const size = canvas.begin(paint, view);
+        Object.assign(grid, box.layout(`${run.numGpuBlocks} ${run.host?.size} ${k} ${grid.part}`, ...size, () => layoutPools(run, grid.part, ...size, k)));
+        const {layout} = grid;
         canvas.element.dataset.mode = layout.mode;
         canvas.element.dataset.columns = layout.columns;
         setAttribute(canvas.element, "aria-label", words.blocksLabel(frame.usage, run.numGpuBlocks));
-        if (layout.mode === "pixel") return drawPixelGrid(paint, layout, frame, view);
-        drawCells(paint, layout, frame, view);
+        if (grid.part) setText(box.remark, words.poolPart(blockAt(grid, 1, 1), run.numGpuBlocks));
+        if (layout.mode === "pixel") drawPixelGrid(paint, grid, frame, view);
+        else drawCells(paint, grid, frame, view);
+        if (grid.host) drawHost(paint, grid, frame, view);
+        drawCursor(paint, grid, view);
       },
     };
   },
@@ -32,40 +52,103 @@ definePanel({
 const MANY_BLOCKS = 4096;
 const OWNER_LEGEND = ["full", "open", "shared", "copy", "free", "now"];
 const STATE_LEGEND = ["private", "privateOpen", "shared", "free", "now"];
+const CELLS = {large: drawLargeCell, small: drawSmallCell, tiny: drawTinyCell};
 
-function drawCells(paint, layout, frame, view) {
+// {layout, host}: where the blocks of the device and of the host lie.
+function layoutPools(run, part, width, height, k) {
+  const {numGpuBlocks: count, firstBlock: first} = run;
+  const room = run.host ? Math.min(0.3 * height, 62 * k) : 0;
+  const isMany = count > MANY_BLOCKS;
+  const all = {...(isMany ? pixelLayout(count, width - 92 * k, height - room) : gridLayout(count, width, height - room, k)), first, count};
+  const layout = isMany && part ? partLayout(all, part, width, height - room, k) : all;
+  const host = run.host && {...gridLayout(run.host.size, width - 40 * k, room - 18 * k, k), first: run.host.first, count: run.host.size,
+    x: 40 * k, y: height - room + 18 * k};
+  return {all, layout, host};
+}
+
+function layoutOf(grid, id) { return [grid.layout, grid.host].find(layout => layout && layout.mode !== "pixel" && hasCell(layout, id)); }
+
+function blockAt({layout, host}, x, y) {
+  const id = cellAt(layout, x, y);
+  return id < 0 && host && host.mode !== "pixel" ? cellAt(host, x, y) : id;
+}
+
+// [x, y, width, height, radius] of the blocks that are shown, the ringed ones marked as such.
+function cellBoxes(grid, ids, ringed = null) {
+  return ids.flatMap(id => {
+    const layout = layoutOf(grid, id);
+    return layout ? [[...cellPosition(layout, id), layout.width, layout.height, layout.width * 0.09, ringed?.has(id)]] : [];
+  });
+}
+
+function drawCells(paint, grid, frame, view) {
   const {run} = frame;
+  const {layout} = grid;
+  const {k} = view;
   const now = frame.columns("blocks");
   const isLarge = layout.mode === "large";
-  const draw = {large: drawLargeCell, small: drawSmallCell, tiny: drawTinyCell}[layout.mode];
-  const copies = frame.happened(HAPPENING.copied).filter(copy => copy.target < run.numGpuBlocks);
+  const copies = frame.happened(HAPPENING.copied).filter(copy => hasCell(layout, copy.target) && hasCell(layout, copy.block));
   const oldRefs = refsBeforeCopies(frame, copies);
   const copied = new Set(copies.map(copy => copy.target));
-  for (let id = 0; id < run.numGpuBlocks; id++) {
-    const [x, y] = cellPosition(layout, id);
-    draw(paint, x, y, layout.width, layout.height, describeBlock(frame, now, id, isLarge, oldRefs, copied), view.k);
-  }
-  const scale = isLarge ? Math.min(1.1 * view.k, layout.width / 64) : layout.mode === "small" ? 0.62 * view.k : 0.5 * view.k;
-  const boxes = ids => ids.filter(id => id < run.numGpuBlocks).map(id => {
-    const [x, y] = cellPosition(layout, id);
-    return [x, y, layout.width, layout.height, layout.width * 0.09];
-  });
+  forEachCell(layout, id => CELLS[layout.mode](paint, ...cellPosition(layout, id), layout.width, layout.height,
+    describeBlock(frame, now, id, isLarge, oldRefs, copied), k));
+  const scale = isLarge ? Math.min(1.1 * k, layout.width / 64) : layout.mode === "small" ? 0.62 * k : 0.5 * k;
   const alone = new Set([...oldRefs.keys(), ...copied]);
   const runs = [...frame.changedBlocks.keys()].filter(id => !alone.has(id)).sort((a, b) => a - b);
-  paint.rings([...Paint.joinBoxes(boxes(runs), layout.pitchX - layout.width + 0.5), ...boxes([...alone])], scale);
-  if (copies.length <= 8 && layout.mode !== "tiny") drawCopyArrows(paint, layout, copies, frame, view.k, view.words);
+  const gap = layout.pitchX - layout.width + 0.5;
+  paint.rings([...Paint.joinBoxes(cellBoxes(grid, runs), gap), ...cellBoxes(grid, [...alone])], scale);
+  view.selection.outline(paint, frame, scale, marks => {
+    const boxes = cellBoxes(grid, [...marks.blocks].sort((a, b) => a - b), frame.changedBlocks);
+    return [...Paint.joinBoxes(boxes.filter(b => !b[5]), gap), ...boxes.filter(b => b[5])];
+  });
+  if (copies.length <= 8 && layout.mode !== "tiny") drawCopyArrows(paint, layout, copies, frame, k, view.words);
+}
+
+// Host memory in its row, and arrows for the blocks that move between the pools in this frame.
+function drawHost(paint, grid, frame, view) {
+  const {host, layout} = grid;
+  const {k, theme, words} = view;
+  const now = frame.columns("blocks");
+  paint.text(0, host.y + 14 * k, words.host, {size: 12.5 * k, fill: theme.ink2, max: 38 * k});
+  if (host.mode === "pixel") {
+    let used = 0;
+    for (let id = host.first; id < host.first + host.count; id++) if (now.state[id]) used++;
+    paint.text(host.x, host.y + 14 * k, words.hostUse(used, host.count), {size: 13 * k});
+    return;
+  }
+  forEachCell(host, id => {
+    const owner = now.owner[id];
+    const isUsed = now.state[id] && owner >= 0;
+    CELLS[host.mode](paint, ...cellPosition(host, id), host.width, host.height, {state: "host", number: id - host.first,
+      hue: isUsed ? frame.run.hues.of(owner) : null, name: isUsed ? frame.run.sequenceName(owner) : ""}, k);
+  });
+  const ids = [...frame.changedBlocks.keys()].filter(id => hasCell(host, id)).sort((a, b) => a - b);
+  paint.rings(Paint.joinBoxes(cellBoxes(grid, ids), host.pitchX - host.width + 0.5), 0.7 * k);
+  const moves = [...frame.happened(HAPPENING.moved_out), ...frame.happened(HAPPENING.moved_in)];
+  if (layout.mode === "pixel" || moves.length > 12) return;
+  const middle = (id, isTop) => {
+    const from = layoutOf(grid, id);
+    if (!from) return null;
+    const [x, y] = cellPosition(from, id);
+    return [x + from.width / 2, isTop ? y : y + from.height];
+  };
+  const paths = moves.map(({block, target}) => [middle(block, block > target), middle(target, target > block)]);
+  paint.arrows(paths.filter(path => path[0] && path[1]), {width: 2 * k, radius: 0, progress: frame.progress});
 }
 
 function describeBlock(frame, now, id, isLarge, oldRefs, copied) {
-  const {run} = frame;
+  const {run, progress} = frame;
   const size = run.blockSize;
   const changed = frame.changedBlocks.get(id);
   if (!now.state[id]) {
-    const was = changed?.state && changed.owner >= 0 ? run.sequenceName(changed.owner) : "";
-    return {id, state: "free", was};
+    const isReleased = changed?.state && changed.owner >= 0;
+    return {id, state: "free", progress, was: isReleased ? run.sequenceName(changed.owner) : "",
+      wasHue: isReleased ? run.hues.of(changed.owner) : null};
   }
   const owner = now.owner[id];
-  const block = {id, state: "used", size, fill: now.fill[id], ref: now.ref_count[id], hue: owner >= 0 ? run.hues.of(owner) : "K"};
+  const block = {id, state: "used", size, fill: now.fill[id], ref: now.ref_count[id], hue: owner >= 0 ? run.hues.of(owner) : "K",
+    progress};
+  if (run.hues.focus?.size && block.ref === 1) block.hue = run.hues.of(frame.readers.get(id)?.[0] ?? owner);
   if (!isLarge) return block;
   const readers = frame.readers.get(id) ?? [];
   const isShared = block.ref > 1;

@@ -27,12 +27,16 @@ definePanel({
   },
 });
 
-// name -> {value(frame), series: one number a step}. Only what the run can tell.
+// name -> {value(frame), series: one number a step}. Only what the run can tell; a track that it does not publish is replaced
+// by the numbers of its steps.
 function chooseMetrics(run) {
   const {steps} = run;
+  const hasSequences = Boolean(run.tracks.sequences), hasRequests = Boolean(run.tracks.requests);
   const metrics = [];
   if (run.tracks.blocks) metrics.push({name: "blocks", value: frame => frame.usage.used, series: steps.num_used, cap: run.poolSize});
   const reserved = frame => stripsOf(frame).reduce((sum, strip) => sum + strip.size, 0);
+  if (!run.tracks.blocks && !run.tracks.strips)
+    metrics.push({name: "blocks", value: frame => steps.num_used[frame.column] ?? 0, series: steps.num_used, cap: run.poolSize});
   if (run.tracks.strips) metrics.push({name: "slots", value: reserved, series: steps.num_used, cap: run.poolSize});
   const saved = savedBySharing(run);
   if (saved) metrics.push({name: "saved", value: frame => frame.usage.saved, series: saved});
@@ -40,8 +44,8 @@ function chooseMetrics(run) {
   const copiesUntil = event => upperBound(copies, event);
   if (copies.length)
     metrics.push({name: "copies", value: frame => copiesUntil(frame.event), series: steps.scheduled.map(copiesUntil)});
-  metrics.push({name: "batch", value: frame => frame.running.length, series: steps.num_running});
-  metrics.push({name: "waiting", value: frame => frame.waiting.length, series: steps.num_waiting});
+  metrics.push({name: "batch", value: frame => (hasSequences ? frame.running.length : steps.num_running[frame.column] ?? 0), series: steps.num_running});
+  metrics.push({name: "waiting", value: frame => (hasRequests ? frame.waiting.length : steps.num_waiting[frame.column] ?? 0), series: steps.num_waiting});
   return metrics;
 }
 
@@ -67,11 +71,12 @@ function savedBySharing(run) {
 function addMetric(row, metric) {
   const value = element("b");
   const unit = element("span");
+  const text = element("div", {}, value, unit);
   const canvas = element("canvas", {"aria-hidden": "true"});
   const name = element("dt");
-  const node = element("div", {"data-metric": metric.name}, name, element("dd", {}, value, unit, canvas));
+  const node = element("div", {"data-metric": metric.name}, name, element("dd", {}, text, canvas));
   const most = metric.series.reduce((a, b) => Math.max(a, b), 0);
-  return {...metric, most, node, nameNode: name, value: metric.value, valueNode: value, unitNode: unit, paint: new Paint(canvas)};
+  return {...metric, most, node, nameNode: name, value: metric.value, valueNode: value, unitNode: unit, textNode: text, paint: new Paint(canvas)};
 }
 
 function drawMetric(metric, frame, view) {
@@ -94,8 +99,8 @@ function reserveRoom(metric, frame, view) {
   setText(metric.nameNode, label);
   setText(metric.valueNode, formatNumber(metric.value(frame)));
   setText(metric.unitNode, unit(metric.cap, 2));
-  metric.valueNode.style.minWidth = metric.paint.measure(formatNumber(metric.most), 23 * k, 700) + "px";
-  metric.unitNode.style.minWidth = Math.max(...[1, 2].map(n => metric.paint.measure(unit(metric.cap, n), 13 * k, 400))) + "px";
+  const most = metric.paint.measure(formatNumber(metric.most), 23 * k, 700);
+  metric.textNode.style.minWidth = most + 5 * k + Math.max(...[1, 2].map(n => metric.paint.measure(unit(metric.cap, n), 13 * k, 400))) + "px";
 }
 
 function drawSparkline(paint, {series, cap, most}, column, {width, height, k}) {

@@ -1,40 +1,53 @@
 // The waiting queue: who waits, for how much, and what the scheduler last said about it. A request refused in this frame
 // stands at the top as a closed row.
+const QUEUE_PITCH = 40;
+
 definePanel({
   name: "queue",
-  place: "right",
+  place: "middle",
+  order: 1,
   create(view, box) {
     const list = element("ol", {class: "kv-queue"});
     box.body.append(list);
-    const rest = element("p", {class: "kv-more"});
-    box.body.append(rest);
+    let drawn = null;
     return {
+      height: rowsOfQueue,
       draw(frame) {
         const {run} = frame;
-        const {words, k} = view;
+        const {words, k, selection} = view;
+        box.element.kvRun = run;
+        if (drawn !== frame && frame.progress < 1) view.queueBoxes = new Map([...list.children].map(row => [row.dataset.sel, row.getBoundingClientRect()]));
+        drawn = frame;
         const refused = frame.happened(HAPPENING.rejected).map(happening => happening.request);
-        box.title(words.queue, frame.waiting.length ? words.queueRemark : "");
-        box.say(frame.waiting.length || refused.length ? "" : words.nobodyWaits);
-        const room = Math.max(1, Math.floor((box.size(view)[1] - 18 * k) / (54 * k)));
-        const all = [...refused.slice(0, Math.max(1, room - 1)), ...frame.waiting];
-        const shown = all.slice(0, all.length > room ? room : all.length);
+        const all = [...refused, ...frame.waiting];
+        const room = Math.max(1, Math.floor((box.size(view)[1] + 6 * k) / (QUEUE_PITCH * k)));
+        const chosen = [...selection.marks(frame).requests].find(r => all.includes(r));
+        const shown = withSubject(all, 0, room, chosen ?? frame.subject.request);
+        box.title(words.queue, all.length ? words.queueRemark(shown.length, all.length) : "");
+        box.say(all.length ? "" : words.nobodyWaits);
         while (list.children.length < shown.length)
           list.append(element("li", {}, element("b", {dir: "auto"}), element("span"), element("em")));
         while (list.children.length > shown.length) list.lastChild.remove();
         shown.forEach((r, i) => {
-          const isRefused = i < refused.length;
+          const isRefused = refused.includes(r);
           const [row, decision] = [list.children[i], frame.decision(r)];
           row.classList.toggle("kv-refused", isRefused);
           row.classList.toggle("kv-head", !isRefused && r === frame.waiting[0]);
-          setText(row.children[0], run.requests[r].id);
-          setText(row.children[1], queueText(frame, r, words));
-          setText(row.children[2], waitText(frame, r, isRefused, decision, words));
+          setAttribute(row, "data-sel", "r" + r);
+          const texts = [run.requests[r].id, queueText(frame, r, words), waitText(frame, r, isRefused, decision, words)];
+          texts.forEach((text, j) => setText(row.children[j], text));
+          setAttribute(row, "title", texts.join(" · "));
         });
-        setText(rest, all.length > shown.length ? words.more(all.length - shown.length) : "");
       },
     };
   },
 });
+
+// Rows that the queue ever needs, three at most; fewer where many sequences need the room for their tables.
+function rowsOfQueue(run) {
+  const most = column => column.reduce((a, b) => Math.max(a, b), 0);
+  return Math.max(1, Math.min(most(run.steps.num_running) > 6 ? 2 : 3, most(run.steps.num_waiting)));
+}
 
 function queueText(frame, r, words) {
   const request = frame.run.requests[r];

@@ -4,7 +4,8 @@ definePanel({
   place: "middle",
   needs: run => run.tracks.strips,
   create(view, box) {
-    const canvas = box.canvas({bleed: 8});
+    const hits = new Hits();
+    const canvas = box.canvas({bleed: 8, pick: hits.pick});
     const paint = new Paint(canvas.element);
     return {
       draw(frame) {
@@ -15,7 +16,12 @@ definePanel({
         const [width, height] = canvas.begin(paint, view);
         const shown = strips.slice(0, Math.max(1, Math.floor((height - 16 * k) / (30 * k))));
         setAttribute(canvas.element, "aria-label", `${words.stripList}: ${plural(strips.length, "sequence")}`);
-        shown.forEach((strip, i) => drawReservation(paint, frame, strip, {y: i * 30 * k, width, k, words}));
+        hits.clear();
+        shown.forEach((strip, i) => {
+          drawReservation(paint, frame, strip, {y: i * 30 * k, width, k, words});
+          hits.add([0, i * 30 * k, width, 25 * k], "s", strip.sequence, frame.run);
+        });
+        view.selection.outline(paint, frame, 0.8 * k, ({sequences}) => hits.boxes("s", id => sequences.has(id), 4 * k));
         if (strips.length > shown.length)
           paint.text(0, shown.length * 30 * k + 12 * k, words.more(strips.length - shown.length), {size: 12.5 * k, fill: theme.ink2});
       },

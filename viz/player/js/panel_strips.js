@@ -5,7 +5,8 @@ definePanel({
   place: "left",
   needs: run => run.tracks.strips,
   create(view, box) {
-    const canvas = box.canvas({bleed: 8});
+    const hits = new Hits();
+    const canvas = box.canvas({bleed: 8, pick: hits.pick});
     const paint = new Paint(canvas.element);
     const legend = new Legend(box);
     return {
@@ -19,7 +20,9 @@ definePanel({
         const used = strips.reduce((sum, strip) => sum + strip.used, 0);
         const reserved = strips.reduce((sum, strip) => sum + strip.size, 0);
         setAttribute(canvas.element, "aria-label", words.stripsLabel(strips.length, used, reserved));
-        drawStrips(paint, stripLines(frame.run, total, width, height, k), strips, total, frame, view);
+        hits.clear();
+        drawStrips(paint, stripLines(frame.run, total, width, height, k), strips, total, frame, view, hits);
+        view.selection.outline(paint, frame, 0.8 * k, ({sequences}) => hits.boxes("s", id => sequences.has(id), 2 * k));
       },
     };
   },
@@ -38,7 +41,7 @@ function stripLines(run, total, width, height, k) {
   return {count, slots, left, pitch, height: pitch - 10 * k, scale: (width - left) / slots};
 }
 
-function drawStrips(paint, lines, strips, total, frame, view) {
+function drawStrips(paint, lines, strips, total, frame, view, hits) {
   const {run} = frame;
   const {theme, k} = view;
   for (let line = 0; line < lines.count; line++)
@@ -62,6 +65,7 @@ function drawStrips(paint, lines, strips, total, frame, view) {
     for (const {x, y, w} of pieces(lines, strip.start, strip.used)) paint.rect(x, y, w, lines.height, {fill: hue.solid});
     const whole = pieces(lines, strip.start, strip.size);
     for (const {x, y, w} of whole) if (w > 2) paint.rect(x + 1, y + 1, w - 2, lines.height - 2, {stroke: hue.solid, width: 2});
+    for (const {x, y, w} of whole) hits.add([x, y, w, lines.height], "s", strip.sequence, run);
     labelStrip(paint, lines, strip, whole, run, view);
     const before = frame.before("strips", "start", strip.sequence);
     if (before !== strip.start) rings.push(...whole.map(({x, y, w}) => [x, y, w, lines.height, 2 * k]));

@@ -5,7 +5,8 @@ definePanel({
   place: "middle",
   needs: run => run.tracks.tables || !run.tracks.strips,
   create(view, box) {
-    const canvas = box.canvas({bleed: 8});
+    const hits = new Hits();
+    const canvas = box.canvas({bleed: 8, pick: hits.pick});
     const paint = new Paint(canvas.element);
     return {
       draw(frame) {
@@ -15,24 +16,26 @@ definePanel({
         if (!run.tracks.tables) return box.say(words.notPublished);
         box.say(frame.running.length ? "" : words.nobodyRuns);
         const [width, height] = canvas.begin(paint, view);
-        if (frame.running.length) drawTables(paint, frame, view, width, height);
+        hits.clear();
+        if (frame.running.length) drawTables(paint, frame, view, width, height, hits);
         setAttribute(canvas.element, "aria-label", words.tablesLabel(frame.running.length));
       },
     };
   },
 });
 
-function drawTables(paint, frame, view, width, height) {
+function drawTables(paint, frame, view, width, height, hits) {
   const {run} = frame;
   const {k, theme, words} = view;
   const names = nameWidth(run, paint, k), head = 18 * k;
-  const cell = (run.numGpuBlocks > 9999 ? 44 : run.numGpuBlocks > 999 ? 37 : 31) * k;
+  const cell = Math.max(31 * k, paint.measure("0".repeat(String(run.firstBlock + run.numGpuBlocks - 1).length), 13.5 * k, 650) + 7 * k);
   const fits = Math.max(3, Math.floor((width - names) / cell));
   const groups = frame.running.reduce((count, s, i, all) => count + (i > 0 && run.requestOf[s] !== run.requestOf[all[i - 1]] ? 1 : 0), 0);
   const roomy = head + frame.running.length * 30 * k + groups * 8 * k <= height;
   const [pitch, space] = roomy ? [30 * k, 8 * k] : [25 * k, 0];
   const perPage = roomy ? frame.running.length : Math.max(1, Math.floor((height - head - 16 * k) / pitch));
-  const shown = withSubject(frame.running, 0, perPage, frame.subject.sequence);
+  const wanted = [...view.selection.marks(frame).sequences].find(sequence => frame.running.includes(sequence));
+  const shown = withSubject(frame.running, 0, perPage, wanted ?? frame.subject.sequence);
   const isWhole = shown.every(sequence => tableOf(frame, sequence).length <= fits);
   for (let j = 0; isWhole && j < fits; j++)
     paint.text(names + j * cell + (cell - 3 * k) / 2, 11 * k, j, {size: 11.5 * k, align: "center", fill: theme.ink3});
@@ -40,10 +43,16 @@ function drawTables(paint, frame, view, width, height) {
   let y = head;
   shown.forEach((sequence, i) => {
     if (i > 0 && run.requestOf[sequence] !== run.requestOf[shown[i - 1]]) y += space;
-    drawTable(paint, frame, sequence, {y, names, cell, height: pitch - 5 * k, fits, k}, rings);
+    drawTable(paint, frame, sequence, {y, names, cell, height: pitch - 5 * k, fits, k}, rings, hits);
     y += pitch;
   });
   paint.rings(Paint.joinBoxes(rings, 4 * k), 0.8 * k);
+  const ringed = new Set(rings.map(String));
+  view.selection.outline(paint, frame, 0.8 * k, marks => {
+    const entries = hits.boxes("b", id => marks.blocks.has(id), 3 * k).map(entry => [...entry, ringed.has(String(entry))]);
+    return [...hits.boxes("s", id => marks.sequences.has(id), 4 * k), ...Paint.joinBoxes(entries.filter(entry => !entry[5]), 4 * k),
+      ...entries.filter(entry => entry[5])];
+  });
   const hidden = frame.running.length - shown.length;
   if (hidden) paint.text(0, y + 11 * k, words.more(hidden), {size: 12.5 * k, fill: theme.ink2});
 }
@@ -64,7 +73,7 @@ function tableOf(frame, sequence) {
   return frame.run.slotsOf(sequence).filter(slot => blocks[slot] >= 0);
 }
 
-function drawTable(paint, frame, sequence, {y, names, cell, height, fits, k}, rings) {
+function drawTable(paint, frame, sequence, {y, names, cell, height, fits, k}, rings, hits) {
   const {run} = frame;
   const {theme} = paint;
   const hue = run.hues.of(sequence);
@@ -72,6 +81,7 @@ function drawTable(paint, frame, sequence, {y, names, cell, height, fits, k}, ri
   paint.rect(0, y, tag, height, {fill: theme.hues[hue].solid, radius: 4 * k});
   paint.text(tag / 2, y + height / 2 + 4.9 * k, run.sequenceName(sequence),
     {size: 14 * k, weight: 700, align: "center", fill: theme.hues[hue].on, max: tag - 4 * k});
+  hits.add([0, y, tag, height], "s", sequence, run);
   const slots = tableOf(frame, sequence);
   const skipped = slots.length > fits ? slots.length - fits + 1 : 0;
   for (let j = 0; j < fits; j++) {
@@ -85,7 +95,9 @@ function drawTable(paint, frame, sequence, {y, names, cell, height, fits, k}, ri
       paint.line([[x + w * 0.38, y + height / 2], [x + w * 0.62, y + height / 2]], {stroke: theme.mark, width: 1.4 * k});
       continue;
     }
-    drawEntry(paint, frame, frame.columns("tables").block[slot], hue, {x, y, w, height, baseline, k});
+    const block = frame.columns("tables").block[slot];
+    drawEntry(paint, frame, block, hue, {x, y, w, height, baseline, k});
+    hits.add([x, y, w, height], "b", block, run);
     if (frame.changedSlots.has(slot)) rings.push([x, y, w, height, 3 * k]);
   }
 }

@@ -1,43 +1,58 @@
-// Batch timeline on the iteration clock: a row is a request, a column an iteration. Past is solid, the future pale.
-// Long runs show the iterations around the cursor, many requests the rows from the oldest running one on; both windows
-// follow from the frame alone, so that the same frame always looks the same; the last row is for what the sentence is about.
+// Batch timeline: a row is a request or a place in the batch, a column an iteration (or its time). Past is solid, the future
+// pale. Long runs show a page around the cursor, many requests the rows from the oldest running one on, both from the frame
+// alone; zoom, drag, wheel and search change that until Escape. Columns below a pixel show the share of busy places.
 definePanel({
   name: "timeline",
   place: "bottom",
+  order: 2,
   create(view, box) {
-    const canvas = box.canvas({bleed: 6});
+    const look = {zoom: 0, from: null, scrolled: null, isPlaces: false, found: -1};
+    const pick = (x, y) => targetIn(look, x, y, view.k);
+    const canvas = box.canvas({bleed: 6, pick});
     const paint = new Paint(canvas.element);
     const labels = element("div", {class: "kv-lanes"});
     box.body.append(labels);
     const legend = new Legend(box);
-    let scrolled = null;
-    box.body.addEventListener("wheel", event => {
-      if (!box.rows || box.rows.count <= box.rows.shown) return;
-      event.preventDefault();
-      scrolled = Math.max(0, Math.min(box.rows.count - box.rows.shown, (scrolled ?? box.rows.top) + Math.sign(event.deltaY)));
-      view.player.redraw();
-    }, {passive: false});
+    const tools = new TimelineTools(look, view);
+    box.head.append(tools.element, legend.element);
+    listenToTimeline(box.body, canvas.element, look, view);
+    let drawn = null;
     return {
       height: run => timelineHeight(run.requests.length),
-      reset() { scrolled = null; },
+      zoom: by => zoomTimeline(look, by),
+      reset() {
+        const was = look.zoom || look.from !== null || look.scrolled !== null;
+        Object.assign(look, {zoom: 0, from: null, scrolled: null});
+        return Boolean(was);
+      },
       draw(frame) {
         const {run} = frame;
         const {words, theme, k} = view;
         const {hasPreemption, hasIdle} = run.lanes;
-        legend.draw(view, [hasPreemption && "preempted", hasIdle && "idle", "wait", "prefill", "decode", "end"].filter(Boolean));
+        legend.draw(view, [hasPreemption && "preempted", (hasIdle || look.isPlaces) && "idle", "wait", "prefill", "decode", "end"].filter(Boolean));
         const [width, height] = canvas.begin(paint, view);
-        const columns = columnWindow(run.numSteps, frame.column, width, k);
-        const rows = (box.rows = rowWindow(frame, columns, height, k, scrolled));
-        const hidden = rows.count > rows.shown;
-        box.title(words.timeline, hidden ? words.timelineRows(rows.shown, rows.count, run.requests.length) : words.timelineRemark);
-        setAttribute(canvas.element, "aria-label", words.timelineLabel(columns.first + 1, columns.last + 1, frame.column + 1));
+        const {course, position} = view.player;
+        const axis = (look.axis = new TimelineAxis(course, position, LABELS * k, width - LABELS * k, k, look));
+        look.run = run;
+        box.element.kvRun = run;
+        tools.draw(run);
         if (!run.numSteps) return box.say(words.noSteps);
-        drawAxis(paint, columns, theme, k);
-        rows.visible.forEach((r, i) =>
-          drawLane(new LanePainter(paint, columns, frame, k, AXIS * k + i * rows.pitch, rows.pitch), run, r, words));
-        placeLabels(labels, run, rows, view);
-        const x = columns.x(frame.column);
-        if (!frame.isStart) paint.rings([[x, AXIS * k - 1, columns.pitch - 1.5, rows.shown * rows.pitch + 2 - 2 * k, 1]], 0.8 * k);
+        box.say("");
+        drawAxis(paint, axis, course.length, theme, k);
+        const isBusy = axis.pitch < 1;
+        const rows = (look.rows = isBusy ? busyRows(run) : look.isPlaces ? placeRows(run, look, height, k) : rowWindow(frame, axis, height, k, look, view));
+        box.title(words.timeline, isBusy ? words.busy(rows.most) : rows.count > rows.shown ? words.timelineRows(rows.shown, rows.count, run.requests.length, look.isPlaces)
+          : axis.isTime ? words.timelineTime : words.timelineRemark);
+        const [first, last] = axis.steps(run);
+        setAttribute(canvas.element, "aria-label", words.timelineLabel(first + 1, last + 1, frame.column + 1));
+        if (isBusy) drawBusy(paint, axis, frame, rows.most, AXIS * k, height - AXIS * k - 2);
+        else if (look.isPlaces) drawPlaces(paint, axis, frame, rows, view);
+        else rows.visible.forEach((r, i) => drawLane(new LanePainter(paint, axis, frame, k, AXIS * k + i * rows.pitch, rows.pitch), run, r, words));
+        const froms = drawn !== frame && frame.progress < 1 ? lanesOf(labels) : null;
+        placeLabels(labels, run, rows, view, look.isPlaces && !isBusy);
+        if (froms) slideRequests(frame, froms, labels, view);
+        drawn = frame;
+        drawNow(paint, axis, frame, rows, isBusy ? height - AXIS * k : rows.shown * rows.pitch, view);
       },
     };
   },
@@ -53,67 +68,139 @@ function timelineHeight(numRequests) {
   return AXIS + 15 * Math.min(8, numRequests);
 }
 
-// Requests that were there in the visible iterations, all of them where they fit.
-function rowWindow(frame, columns, height, k, scrolled) {
+// Requests that were there in the visible iterations, all of them where they fit, and the one that is looked for.
+function rowWindow(frame, axis, height, k, look, view) {
   const {run} = frame;
-  const requests = requestsNear(run, columns, Math.floor((height - AXIS * k) / (15 * k)));
-  const count = requests.length;
   const room = height - AXIS * k;
+  const chosen = [...view.selection.marks(frame).requests][0] ?? look.found;
+  const requests = requestsNear(run, axis, Math.floor(room / (15 * k)), chosen);
+  const count = requests.length;
   const pitch = Math.max(Math.min(15 * k, room / 2), Math.min(24 * k, room / Math.max(1, count)));
   const shown = Math.min(count, Math.max(1, Math.floor((room + 1) / pitch)));
   const most = count - shown;
   const oldest = frame.running.length ? run.requestOf[frame.running[0]] : frame.waiting[0] ?? (frame.isDone ? run.requests.length - 1 : 0);
   const half = Math.max(1, Math.floor(shown / 2));
   const wanted = Math.floor(Math.max(0, upperBound(requests, oldest) - 1) / half) * half;
-  const top = Math.max(0, Math.min(most, scrolled ?? wanted));
-  return {visible: withSubject(requests, top, shown, frame.subject.request), count, shown, top, pitch};
+  const top = Math.max(0, Math.min(most, look.scrolled ?? wanted));
+  return {visible: withSubject(requests, top, shown, chosen >= 0 ? chosen : frame.subject.request), count, shown, top, pitch};
 }
 
-function requestsNear(run, {first, last}, fits) {
+function requestsNear(run, axis, fits, chosen) {
   const all = Array.from(run.requests.keys());
   if (all.length <= fits) return all;
-  return all.filter(r => run.lanes.spans[r].from <= last && run.lanes.spans[r].to >= first);
+  const [first, last] = axis.steps(run);
+  return all.filter(r => r === chosen || (run.lanes.spans[r].from <= last && run.lanes.spans[r].to >= first));
 }
 
-function columnWindow(numSteps, column, width, k) {
-  const room = width - LABELS * k;
-  const all = room / Math.max(1, numSteps);
-  if (all >= 8 * k) return windowOf(0, numSteps - 1, Math.min(64 * k, all), k);
-  const count = Math.min(numSteps, Math.floor(room / (14 * k)));
-  const half = Math.floor(count / 2);
-  const first = Math.max(0, Math.min(numSteps - count, Math.floor((column / half) - 0.5) * half));
-  return windowOf(first, first + count - 1, room / count, k);
+// Places of the batch, with a row for those who wait below them.
+function placeRows(run, look, height, k) {
+  const places = (run.places ??= new Places(run));
+  const waits = places.waits.some(({steps}) => steps[1] > steps[0]) ? Math.min(2, run.requests.length) : 0;
+  const room = height - AXIS * k - waits * 13 * k;
+  const count = places.rows.length;
+  const pitch = Math.max(Math.min(15 * k, room), Math.min(34 * k, room / Math.max(1, count)));
+  const shown = Math.min(count, Math.max(1, Math.floor((room + 1) / pitch)));
+  const top = Math.max(0, Math.min(count - shown, look.scrolled ?? 0));
+  return {places, visible: Array.from({length: shown}, (_, i) => top + i), count, shown, top, pitch, waits};
 }
 
-function windowOf(first, last, pitch, k) {
-  return {first, last, pitch, x: step => LABELS * k + (step - first) * pitch};
+function drawPlaces(paint, axis, frame, rows, view) {
+  const {places, top, shown, pitch, waits} = rows;
+  const {k} = view;
+  const part = {rows: places.rows.slice(top, top + shown), waits: places.waits, at: (seat, step) => places.at(seat + top, step)};
+  const box = {top: AXIS * k, pitch, numRows: shown, waitTop: AXIS * k + shown * pitch, waitRows: waits};
+  const painter = new PlacePainter(paint, axis, {run: frame.run, frame, places: part}, box, view);
+  painter.clockNow = view.player.course.at(view.player.position) + (axis.isTime ? 0 : 1);
+  paint.ctx.save();
+  paint.ctx.beginPath();
+  paint.ctx.rect(axis.left - 8 * k, 0, axis.right - axis.left + 14 * k, 4000);
+  paint.ctx.clip();
+  painter.draw();
+  paint.ctx.restore();
 }
 
-function drawAxis(paint, columns, theme, k) {
-  const every = [1, 5, 10, 20, 50, 100].find(n => n * columns.pitch >= 34 * k) ?? 200;
-  for (let step = columns.first; step <= columns.last; step++)
-    if ((step + 1) % every === 0 || step === 0)
-      paint.text(columns.x(step) + columns.pitch / 2, 10.5 * k, formatNumber(step + 1),
-        {size: 11.5 * k, align: "center", fill: theme.ink3});
+function busyRows(run) {
+  run.mostRunning ??= run.steps.num_running.reduce((a, b) => Math.max(a, b), 1);
+  return {visible: [], count: 0, shown: 0, top: 0, pitch: 0, most: run.header.settings?.max_num_seqs ?? run.mostRunning};
+}
+
+// The mean share of busy places for each pixel.
+function drawBusy(paint, axis, frame, most, top, height) {
+  const {run} = frame;
+  const {P} = paint.theme.hues;
+  const now = frame.isStart ? -1 : frame.column;
+  paint.rect(axis.left, top, axis.right - axis.left, height, {fill: paint.theme.panel});
+  for (let x = axis.left; x < axis.right; x++) {
+    const first = axis.stepAt(run, x), last = Math.max(first, axis.stepAt(run, x + 1) - 1);
+    let sum = 0;
+    for (let step = first; step <= last; step++) sum += run.steps.num_running[step];
+    const busy = Math.min(1, sum / (last - first + 1) / most) * height;
+    paint.rect(x, top + height - busy, 1, busy, {fill: P.solid, alpha: first > now ? 0.4 : 1});
+  }
+}
+
+function drawAxis(paint, axis, length, theme, k) {
+  for (const {x, text} of axis.ticks(34 * k))
+    if (x < Math.min(axis.right, axis.x(length) + 1)) paint.text(x, 10.5 * k, text, {size: 11.5 * k, align: "center", fill: theme.ink3});
+  if (axis.isTime) paint.text(axis.left - 14 * k, 10.5 * k, axisUnit(axis), {size: 11.5 * k, align: "right", fill: theme.ink3});
+}
+
+// The ring around the current column; between two steps a line.
+function drawNow(paint, axis, frame, rows, height, view) {
+  const {k, theme} = view;
+  if (frame.isStart) return;
+  const [x, w] = axis.column(frame.run, frame.column);
+  const isGap = frame.place.isGap;
+  const at = isGap ? axis.x(view.player.position.time) : x;
+  if (at < axis.left - 1 || at > axis.right) return;
+  if (isGap || w < 4) {
+    for (const [stroke, width] of [[theme.nowEdge, 5 * k], [theme.now, 3 * k]]) paint.line([[at, AXIS * k - 3], [at, AXIS * k + height]], {stroke, width});
+  } else paint.rings([[x, AXIS * k - 1, w - 1.5, height + 2 - 2 * k, 1]], 0.8 * k);
 }
 
 // Row names are elements: exact text for search and screen readers, cut by the browser when too long.
-function placeLabels(holder, run, rows, view) {
+function placeLabels(holder, run, rows, view, isPlaces) {
   const {words, k} = view;
-  const {visible} = rows;
-  const mark = [rows.pitch, k, ...visible].join();
+  const {visible, shown} = rows;
+  const mark = [rows.pitch, k, isPlaces, run.runId, ...visible].join();
   if (holder.mark === mark) return;
   holder.mark = mark;
-  while (holder.children.length < rows.shown) holder.append(element("div", {}, element("b", {dir: "auto"}), element("span")));
-  while (holder.children.length > rows.shown) holder.lastChild.remove();
-  for (let i = 0; i < rows.shown; i++) {
-    const r = visible[i];
-    const [lane, request] = [holder.children[i], run.requests[r]];
+  while (holder.children.length < shown) holder.append(element("div", {}, element("b", {dir: "auto"}), element("span")));
+  while (holder.children.length > shown) holder.lastChild.remove();
+  for (let i = 0; i < shown; i++) {
+    const lane = holder.children[i], request = isPlaces ? null : run.requests[visible[i]];
     Object.assign(lane.style, {top: AXIS * k + i * rows.pitch + "px", height: rows.pitch - 4 * k + "px"});
     lane.classList.toggle("kv-dense", rows.pitch < 20 * k);
-    setAttribute(lane, "data-request", r);
-    setAttribute(lane, "title", `${request.id}: ${words.laneTextLong(request)}`);
-    setText(lane.children[0], request.id);
-    setText(lane.children[1], request.n > 1 || r === 0 ? words.laneTextLong(request) : words.laneText(request));
+    for (const [name, value] of [["data-request", visible[i]], ["data-sel", "r" + visible[i]], ["title", request && `${request.id}: ${words.laneTextLong(request)}`]])
+      if (request) setAttribute(lane, name, value); else lane.removeAttribute(name);
+    setText(lane.children[0], request ? request.id : words.seatRow(visible[i] + 1));
+    setText(lane.children[1], !request ? "" : request.n > 1 || visible[i] === 0 ? words.laneTextLong(request) : words.laneText(request));
+  }
+}
+
+function targetIn({rows, run, axis, isPlaces}, x, y, k) {
+  const i = rows?.pitch ? Math.floor((y - AXIS * k) / rows.pitch) : -1;
+  if (i < 0 || i >= rows.shown || x < axis.left || x > axis.right) return null;
+  if (!isPlaces) return {kind: "r", id: rows.visible[i], run};
+  const stretch = rows.places.at(rows.visible[i], axis.stepAt(run, x));
+  return stretch ? {kind: "s", id: stretch.sequence, run} : null;
+}
+
+function lanesOf(labels) {
+  return new Map([...labels.children].map(lane => [lane.dataset.sel, lane.getBoundingClientRect()]));
+}
+
+// Requests that are admitted slide from the queue to their lane; those that are preempted go back to its head.
+function slideRequests(frame, froms, labels, view) {
+  const {run} = frame;
+  const queue = view.queueBoxes ?? new Map();
+  const tos = lanesOf(labels);
+  for (const {kind, request} of frame.happened().slice(0, 40)) {
+    const sel = "r" + request;
+    const isIn = kind === HAPPENING.admitted || kind === HAPPENING.resumed;
+    if (!isIn && kind !== HAPPENING.preempted) continue;
+    const row = view.root.querySelector(`[data-panel=queue] [data-sel=${sel}]`);
+    const [from, to] = isIn ? [queue.get(sel), tos.get(sel)] : [froms.get(sel), row?.getBoundingClientRect()];
+    if (from && to) slide(view, from, to, run.requests[request].id, run.hues.of(run.requests[request].first_sequence));
   }
 }

@@ -5,9 +5,10 @@
 //     order    where they do, smaller is higher (0 when left out)
 //     grow     share of the region's height against its neighbours (1 when left out)
 //     needs    run => whether this panel is for that run at all
-//     create   (view, box) => {draw(frame), close?()}; called once for a run that needs it
+//     create   (view, box) => {draw(frame), close?(), reset?(), details?(), log?(), zoom?(by)}; called once for a run that
+//              needs it; `reset` answers Escape and says whether there was something to undo
 //
-// `view` has {theme, words, k, version, root, player}, where `version` counts changes of size; `frame` is a Frame
+// `view` has {theme, words, k, version, root, player, selection}, where `version` counts changes of size; `frame` is a Frame
 // (frame.js). draw is pure: the same frame and view give the same picture. Text from a run goes through setText,
 // textContent or a canvas, never through markup.
 function definePanel(panel) { (definePanel.all ??= []).push({order: 0, grow: 1, needs: () => true, ...panel}); }
@@ -58,14 +59,17 @@ class PanelBox {
     return this.measured;
   }
 
-  // A sharp canvas over the whole body; `bleed` pixels more on each side leave room for rings.
-  canvas({bleed = 0} = {}) {
+  // A sharp canvas over the whole body; `bleed` pixels more on each side leave room for rings. `pick(x, y)` says which
+  // target of the selection lies there.
+  canvas({bleed = 0, pick} = {}) {
     const node = element("canvas", {class: "kv-canvas", role: "img"});
     this.body.append(node);
+    let edge = 0;
+    if (pick) node.pick = (x, y) => pick(x - edge, y - edge);
     return {
       element: node,
       begin: (paint, view) => {
-        const edge = bleed * view.k;
+        edge = bleed * view.k;
         const [width, height] = this.size(view);
         if (this.fitted !== view.version) {
           this.fitted = view.version;

@@ -15,6 +15,28 @@ function eventPlace(run, event) {
   return {event: e, since: e - 1, step: stepOfEvent(run, e).step, isStep: false};
 }
 
+// What is shown at a time in seconds: the step that contains it, the end of the last step in a gap, the end of the run.
+function timePlace(run, time) {
+  const k = upperBound(run.startTime, time) - 1;
+  if (k < 0) return stepPlace(run, run.numSteps ? -1 : 0);
+  if (time < run.endTime[k]) return stepPlace(run, k);
+  if (k + 1 >= run.numSteps) return stepPlace(run, run.numSteps);
+  return {event: run.steps.updated[k], since: run.steps.scheduled[k], step: k, isStep: false, isGap: true};
+}
+
+// The time at which a place is reached: schedule events happen when their step begins, update events when it ends.
+function placeTime(run, place) {
+  if (!run.numSteps || place.event === 0) return 0;
+  if (place.isStep && place.step < run.numSteps) return run.startTime[Math.max(0, place.step)];
+  return eventTime(run, place.event);
+}
+
+function eventTime(run, event) {
+  const {step, isUpdate, number} = stepOfEvent(run, event);
+  const k = Math.max(0, Math.min(step, run.numSteps - 1));
+  return (number > 0 && !isUpdate ? run.startTime : run.endTime)[k] ?? 0;
+}
+
 // The step whose schedule or update range holds the event, and the number of the event in it.
 function stepOfEvent(run, event) {
   const {begin, scheduled, update_begin: updateBegin, updated} = run.steps;

@@ -1,29 +1,31 @@
-// The player: which run and place are shown, moving between places, playing, and what becomes visible outside of it
-// (attributes of the root, the link, the spoken line). Panels draw; the player only tells them when.
+// The player: which runs and which moment are shown, and what becomes visible of that outside (attributes of the root, the
+// link, the spoken line). opening.js reads runs, moves.js moves, course.js knows the clock, panels draw; the player only tells them when.
 const MOTION_TIME = 150;
 
-class Player {
+class Player extends Opening {
   constructor(root, options) {
+    super();
     this.root = root;
     this.options = options;
     this.words = WORDS[options.lang] ?? WORDS.en;
     this.panes = [];
-    this.clock = new Clock(count => this.advance(count));
+    this.clock = new Clock(due => this.advance(due));
     this.layout = new Layout(root, this.words);
     this.transport = new Transport(this, this.words);
     this.table = new TableView(this.words);
     this.dialogs = new Dialogs(this, this.words);
     this.link = new Link(options.link);
+    this.selection = new Selection(this);
     this.layout.help.addEventListener("click", () => this.dialogs.open("help"));
-    this.layout.stage.append(this.transport.element, ...this.dialogs.elements);
+    this.layout.stage.append(...this.dialogs.elements);
     this.layout.regions.bottom.after(this.transport.element);
     root.append(this.layout.stage, this.table.element, this.layout.live);
-    this.view = {player: this, root, words: this.words, theme: null, k: 1, version: 0};
+    this.view = {player: this, selection: this.selection, root, words: this.words, theme: null, k: 1, version: 0};
+    this.compare = new CompareView(this);
+    this.layout.regions.bottom.after(this.compare.element);
+    this.layout.switches.append(...this.compare.switches);
     const redraw = () => this.redraw();
-    const resize = () => {
-      this.isSized = false;
-      this.redraw();
-    };
+    const resize = () => this.resize();
     const observer = new ResizeObserver(resize);
     observer.observe(root);
     const media = matchMedia("(prefers-color-scheme: dark)");
@@ -39,11 +41,24 @@ class Player {
     this.showLoading();
   }
 
-  get run() { return this.panes[this.pane]?.run; }
+  // The leading pane: the one in focus, or the one whose place the link names when all are shown.
+  get lead() { return this.panes[this.pane]; }
 
-  get speed() { return this.clock.speed; }
+  get run() { return this.lead?.run; }
+
+  get place() { return this.lead?.place; }
+
+  get frame() { return this.lead?.frame ?? null; }
+
+  // The panes on screen.
+  get shown() { return this.isAll ? this.panes : this.panes.slice(this.pane, this.pane + 1); }
+
+  get speed() { return this.clock.isTime ? 4 : this.clock.speed; }
 
   get isPlaying() { return this.clock.isRunning; }
+
+  // Nothing more can come: the end of runs that have ended.
+  get isDone() { return this.shown.every(({frame}) => frame?.isDone); }
 
   close() {
     this.pause();
@@ -56,99 +71,89 @@ class Player {
     this.root.replaceChildren();
   }
 
-  // Reads the blobs and shows the place of the link. A newer call wins over one that is still reading.
-  async load(blobs) {
-    const loading = (this.loading = {});
-    this.pause();
-    try {
-      const runs = [];
-      for (const blob of blobs) runs.push(await Run.read(blob));
-      if (this.closed || this.loading !== loading) return;
-      if (!runs.length) throw new BadRun("no run was given.");
-      const before = this.run && {name: placeName(this.run, this.place), pane: this.pane};
-      this.panes = runs.map(run => ({run, cursor: new Cursor(run)}));
-      this.pane = Math.min(before?.pane ?? 0, runs.length - 1);
-      this.showRun();
-      if (before) this.show(readPlace(this.run, before.name).place);
-      else this.showFirst(this.link.read() ?? this.options.frame);
-      this.root.dataset.ready = "true";
-      checkParity(this, () => !this.closed && this.loading === loading);
-    } catch (error) {
-      if (!this.closed && this.loading === loading) this.showError(error);
-    }
-  }
-
-  showRun() {
-    const {run} = this;
+  // Builds what depends on which panes and which clock are shown.
+  showPanes() {
+    const {run, root, words, layout} = this;
     for (const panel of this.panels ?? []) panel.close?.();
     this.view.version++;
-    this.panels = this.layout.fill(run, this.view);
-    this.transport.setRun(run);
-    setText(this.layout.title, run.player.title ?? run.header.name ?? "");
-    setText(this.layout.subtitle, this.words.subtitle(run));
-    this.layout.subtitle.title = run.player.story ?? "";
-    setAttribute(this.root, "aria-label", this.words.player(run.player.title ?? ""));
+    this.course = new Course(this.shown, this.clock.isTime);
+    root.classList.toggle("kv-comparing", this.isAll);
+    this.panels = this.isAll ? [] : layout.fill(run, this.view);
+    this.compare.setPanes(this.isAll ? this.panes : []);
+    this.transport.setCourse(this.course);
+    const title = run.player.title ?? run.header.name ?? "";
+    setText(layout.title, title);
+    setText(layout.subtitle, this.isAll ? words.compare.subtitle(this.panes.map(pane => pane.run)) : words.subtitle(run));
+    layout.subtitle.title = run.player.story ?? "";
+    setAttribute(root, "aria-label", words.player(title));
     this.showTabs();
-    this.root.dataset.run = run.runId ?? "";
-    delete this.root.dataset.error;
+    root.dataset.run = this.shown.map(pane => pane.run.runId ?? "").join("|");
+    root.dataset.clock = this.clock.isTime ? "time" : "steps";
+    root.dataset.pane = this.isAll ? 0 : this.pane + 1;
+    root.dataset.running = this.shown.some(pane => pane.run.isRunning);
+    delete root.dataset.error;
+    this.resize();
   }
 
   showTabs() {
-    const {tabs} = this.layout;
-    tabs.hidden = this.panes.length < 2;
-    tabs.replaceChildren(...this.panes.map(({run}, i) => {
-      const tab = element("button", {type: "button", role: "tab", "aria-selected": i === this.pane},
-        run.player.run_name ?? run.header.name ?? String(i + 1));
-      tab.addEventListener("click", () => this.choosePane(i));
-      return tab;
-    }));
-    this.layout.subtitle.hidden = !tabs.hidden;
+    const {tabs, subtitle} = this.layout;
+    tabs.hidden = this.panes.length < 2 || this.isAll;
+    subtitle.hidden = !tabs.hidden;
+    const tab = (name, index) => {
+      const node = element("button", {type: "button", role: "tab", "aria-selected": index === this.pane}, name);
+      node.addEventListener("click", () => this.choosePane(index));
+      return node;
+    };
+    tabs.replaceChildren(tab(this.words.compare.all, -1), ...this.panes.map(({run}, i) => tab(run.name || String(i + 1), i)));
   }
 
-  showFirst(name) {
-    const text = name == null ? null : String(name).slice(0, 40);
-    const {place, problem} = text === null ? {place: stepPlace(this.run, 0), problem: null} : readPlace(this.run, text);
-    this.notice = null;
-    if (problem) {
-      this.notice = this.words.problems[problem](text, this.words.shown(placeName(this.run, place)), this.run);
-    }
-    this.show(place);
-  }
-
-  // Moves to a place. Every move but the one of `showFirst` takes the notice away.
-  go(place, {isStepForward = false} = {}) {
-    this.notice = null;
-    this.show(place);
-    if (isStepForward && !prefersStill() && this.speed <= 4 && this.frame.happened(HAPPENING.copied).length) this.animate();
-    this.link.write(placeName(this.run, place), this.isPlaying);
-  }
-
-  show(place) {
+  // Shows a position in all panes.
+  show(position) {
     cancelAnimationFrame(this.moving);
-    const {run, cursor} = this.panes[this.pane];
-    this.place = place;
-    this.frame = new Frame(run, cursor, place);
-    this.frame.speaker = speakerOf(this.frame);
-    this.frame.subject = subjectOf(this.frame);
+    this.position = position;
+    const {course, panes} = this;
+    for (const pane of this.shown) {
+      const isLead = pane.index === this.pane;
+      pane.place = course.place(pane.run, position, isLead);
+      const {place, frame} = pane;
+      if (frame && frame.run === pane.run && frame.event === place.event && frame.since === place.since && frame.step === place.step) continue;
+      pane.frame = new Frame(pane.run, pane.cursor, place);
+      pane.frame.speaker = speakerOf(pane.frame);
+      pane.frame.subject = subjectOf(pane.frame);
+    }
+    if (this.isAll && position.event == null && this.frame.isDone) this.pane = (panes.find(pane => !pane.frame.isDone) ?? this.lead).index;
+    this.publish();
+    this.redraw();
+    this.settle();
+  }
+
+  publish() {
+    const {run, place} = this;
     const {dataset} = this.root;
     dataset.frame = placeName(run, place);
     dataset.event = place.event;
     dataset.step = Math.max(-1, Math.min(place.step, run.numSteps - 1));
+    if (this.clock.isTime) dataset.time = this.position.time; else delete dataset.time;
+    if (this.panes.length > 1) dataset.frames = this.shown.map(pane => placeName(pane.run, pane.place)).join("|");
     delete dataset.hash;
-    this.redraw();
-    this.settle();
+    delete dataset.hashes;
   }
 
   animate() {
     const start = performance.now();
     const tick = now => {
       const t = Math.min(1, Math.max(0, (now - start) / Math.min(MOTION_TIME, 500 / this.speed)));
-      this.frame.progress = 1 - (1 - t) ** 3;
+      this.frame.progress = easeOut(t);
       this.draw();
       if (t < 1) this.moving = requestAnimationFrame(tick);
     };
     this.frame.progress = 0.02;
     this.moving = requestAnimationFrame(tick);
+  }
+
+  resize() {
+    this.isSized = false;
+    this.redraw();
   }
 
   redraw() {
@@ -165,15 +170,18 @@ class Player {
     this.isSized = true;
     const theme = readTheme(this.root);
     const isRepainted = applyTheme(this.root, theme) || !this.view.theme || this.view.theme.font !== theme.font;
-    if (isRepainted || isResized) Object.assign(this.view, {theme, k: this.layout.k, version: this.view.version + 1});
+    if (isRepainted || isResized) Object.assign(this.view, {theme, k: this.layout.canvasScale, version: this.view.version + 1});
     if (!this.frame) return;
+    for (const {frame} of this.shown) this.selection.prepare(frame);
     this.layout.sentence.reserve(this.view, this.words.widestPlace(this.run));
-    showSentence(this.layout.sentence, this.frame, this);
+    if (this.isAll) this.compare.draw(this.panes, this.position);
+    else showSentence(this.layout.sentence, this.frame, this);
     for (const panel of this.panels) panel.draw(this.frame);
-    this.transport.draw(this.frame, this.view);
+    this.transport.draw(this.shown, this.view);
+    this.selection.markNodes();
   }
 
-  // What costs time or is spoken waits until the place has stood still for a moment.
+  // What costs time or is spoken waits until the moment has stood still for a moment.
   settle() {
     clearTimeout(this.settling);
     clearTimeout(this.speaking);
@@ -181,6 +189,7 @@ class Player {
     const {frame} = this;
     this.settling = setTimeout(() => {
       this.root.dataset.hash = frame.cursor.crc();
+      if (this.panes.length > 1) this.root.dataset.hashes = this.shown.map(pane => pane.cursor.crc()).join("|");
       this.table.draw(frame);
     }, 30);
     this.speaking = setTimeout(() => {
@@ -188,87 +197,17 @@ class Player {
     }, 300);
   }
 
-  // moving
-
-  goStep(step) {
-    this.pause();
-    this.go(stepPlace(this.run, step));
-  }
-
-  move(count) {
-    this.pause();
-    this.go(nextStep(this.run, this.place, count), {isStepForward: count === 1});
-  }
-
-  moveEvent(count) {
-    this.pause();
-    this.go(eventPlace(this.run, this.place.event + count), {isStepForward: count === 1});
-  }
-
-  moveHappening(direction) {
-    this.pause();
-    const {notable} = this.run;
-    const i = direction > 0 ? upperBound(notable, this.place.event) : upperBound(notable, this.place.event - 1) - 1;
-    if (i >= 0 && i < notable.length) this.go(eventPlace(this.run, notable[i]), {isStepForward: direction > 0});
-  }
-
-  moveBookmark(direction) {
-    const {bookmarks} = this.run;
-    const here = this.place.event;
-    const ahead = bookmarks.map((_, i) => i).filter(i => direction * (bookmarks[i].place.event - here) > 0);
-    const nearest = ahead.sort((a, b) => direction * (bookmarks[a].place.event - bookmarks[b].place.event))[0];
-    if (nearest !== undefined) this.goBookmark(nearest);
-  }
-
-  goBookmark(i) {
-    this.pause();
-    this.go(this.run.bookmarks[i].place);
-  }
-
-  choosePane(i) {
-    if (!this.panes[i] || i === this.pane) return;
-    const {step} = this.place;
-    this.pane = i;
-    this.showRun();
-    this.go(stepPlace(this.run, step));
-  }
-
-  changeSpeed(by) {
-    this.clock.change(by);
-    this.redraw();
-  }
-
-  escape() {
-    this.dialogs.close();
-    for (const panel of this.panels) panel.reset?.();
-    this.redraw();
-  }
-
-  // playing
-
-  togglePlay() { if (this.isPlaying) this.pause(); else this.startPlaying(); }
-
-  startPlaying() {
-    if (this.frame.isDone) this.go(stepPlace(this.run, 0));
-    this.root.dataset.playing = "true";
-    this.clock.start();
-    this.redraw();
-  }
-
-  // Called by the clock.
-  advance(count) {
-    this.go(nextStep(this.run, this.place, count), {isStepForward: count === 1});
-    if (this.frame.isDone) this.pause();
-    return this.isPlaying;
-  }
-
-  pause() {
-    this.root.dataset.playing = "false";
-    if (!this.isPlaying) return;
-    this.clock.stop();
-    this.redraw();
-    this.settle();
-    this.link.write(placeName(this.run, this.place), false);
+  // The moment, the panes, the clock and the selection as they stand in the link.
+  saveLink() {
+    const {clock, position, course} = this;
+    const isExact = position.event != null;
+    this.link.write({
+      f: course.isEnd(position) && !this.isFollowing && course.length ? "end" : placeName(this.run, this.place),
+      pane: this.panes.length > 1 && !this.isAll ? this.pane + 1 : null,
+      lead: this.isAll && this.pane ? this.pane + 1 : null,
+      clock: this.panes.length > 1 || clock.isTime ? (clock.isTime ? "time" : "steps") : null,
+      t: clock.isTime && !isExact && !course.isEnd(position) && position.time !== placeTime(this.run, this.place) ? position.time : null,
+    }, this.isPlaying);
   }
 
   // states of the page
@@ -282,10 +221,12 @@ class Player {
 
   showError(error) {
     const text = error instanceof BadRun ? error.message : "the run could not be read by this browser.";
-    this.frame = null;
+    this.pause();
     this.panels = [];
     this.panes = [];
+    this.feeds = null;
     for (const region of Object.values(this.layout.regions)) region.replaceChildren();
+    this.compare.setPanes([]);
     this.layout.sentence.show(this.words.cannotShow, "", [text.charAt(0).toUpperCase() + text.slice(1)], {isNotice: true});
     this.root.dataset.error = text;
     this.root.dataset.ready = "true";

@@ -78,8 +78,9 @@ class Cursor {
 
   // All values of one field, by key.
   column(track, f, into = new Int32Array(track.numKeys)) {
-    const rows = this.rows[track.name];
-    for (let key = 0; key < track.numKeys; key++) into[key] = track.value(f, rows[key], this.ticks);
+    const rows = this.rows[track.name], values = track.values[f], otherwise = track.defaults[f];
+    if (track.isRamp[f]) for (let key = 0; key < track.numKeys; key++) into[key] = track.value(f, rows[key], this.ticks);
+    else for (let key = 0; key < track.numKeys; key++) into[key] = rows[key] < 0 ? otherwise : values[rows[key]];
     return into;
   }
 

@@ -1,43 +1,33 @@
 // One run as the browser holds it: header, requests, steps, tracks, happenings, decisions, sentences.
-// It is joined from the parts of one blob and answers what lies where; it draws nothing and decides nothing.
+// It is made from what has arrived so far (feed.js) and never changes: more rows make another Run over the same columns.
+// It answers what lies where; it draws nothing and decides nothing.
 class Run {
   static async read(blob) {
-    const run = new Run();
-    run.pieces = new Map();
-    run.requests = [];
-    const keys = await readParts(blob, part => run.take(part));
-    if (!run.header) throw new BadRun("the run has no header.");
-    if (run.runId === undefined) throw new BadRun("the run is cut short: its end is missing.");
-    run.join(keys.map(column => Int32Array.from(column)));
-    return run;
+    const feed = new RunFeed();
+    await feed.push(blob);
+    return feed.finish().run();
   }
 
-  take(part) {
-    if (part.part === "header") this.header = part;
-    if (part.part === "chunk") for (const request of transpose(part.requests ?? {})) this.requests.push(request);
-    if (part.part === "end") this.runId = String(part.run_id ?? "");
-    if (part.num_events >= 0) this.numEvents = part.num_events;
-    for (const [name, table] of Object.entries(part.tables))
-      if (this.pieces.has(name)) this.pieces.get(name).push(table); else this.pieces.set(name, [table]);
-  }
-
-  join(keys) {
+  constructor(feed) {
+    this.header = feed.header;
+    this.runId = feed.runId;
+    this.isRunning = feed.runId === undefined;
+    this.requests = feed.requests.slice();
+    this.numEvents = feed.numEvents;
     const columns = (name, names) => {
-      const joined = joinTables(this.pieces.get(name) ?? [], names.length);
-      return Object.fromEntries(names.map((n, i) => [n, joined[i]]));
+      const list = feed.columns(name, names.length);
+      return Object.fromEntries(names.map((n, i) => [n, list[i]]));
     };
-    this.numEvents ??= 0;
     this.steps = columns("steps", VOCABULARY.step_columns);
     this.numSteps = this.steps.begin.length;
-    [this.startTime, this.endTime] = joinTables(this.pieces.get("times") ?? [], 2, Float64Array);
+    [this.startTime, this.endTime] = feed.columns("times", 2, Float64Array);
     this.happenings = columns("happenings", VOCABULARY.happening_columns);
     this.decisions = columns("decisions", VOCABULARY.decision_columns);
     this.numSequences = this.requests.reduce((sum, request) => Math.max(sum, request.first_sequence + request.n), 0);
     this.requestOf = new Int32Array(this.numSequences);
     this.requests.forEach((request, r) => this.requestOf.fill(r, request.first_sequence, request.first_sequence + request.n));
-    this.joinTracks(keys);
-    this.sentences = sentencesOf(this.pieces);
-    this.pieces = null;
+    this.joinTracks(feed);
+    this.sentences = sentencesOf(feed);
     this.blockSize = this.header.block_size ?? this.header.settings?.block_size ?? 16;
     this.player = this.header.player ?? {};
     this.messages = new Messages(this.player);
@@ -47,13 +37,15 @@ class Run {
     this.notable = notableEvents(this.happenings);
   }
 
-  joinTracks(slotKeys) {
+  get name() { return this.player.run_name ?? this.header.name ?? ""; }
+
+  joinTracks(feed) {
     this.tracks = {};
     const published = VOCABULARY.tracks.filter(spec => (this.header.tracks ?? []).includes(spec.name));
     for (const spec of published) {
       const numColumns = 2 + spec.fields.length + (spec.ramps.length ? 1 : 0);
-      const rows = joinTables(this.pieces.get(spec.name) ?? [], numColumns);
-      const keys = spec.name === "tables" ? slotKeys : null;
+      const rows = feed.columns(spec.name, numColumns);
+      const keys = spec.name === "tables" ? feed.slotKeys : null;
       let numKeys = this.numSequences;
       if (spec.name === "requests") numKeys = this.requests.length;
       if (keys) numKeys = keys[0].length;
@@ -65,6 +57,8 @@ class Run {
     const pool = (this.header.pools ?? [])[0];
     this.poolSize = pool?.size ?? null;
     this.numGpuBlocks = this.poolSize ?? this.tracks.blocks?.numKeys ?? 0;
+    this.firstBlock = pool?.first ?? 0;
+    this.host = (this.header.pools ?? [])[1] ?? null;
   }
 
   countBlocks(keys) {
@@ -95,28 +89,11 @@ class Run {
   }
 }
 
-// {name: [value, ...]} -> [{name: value}, ...]
-function transpose(lists) {
-  const names = Object.keys(lists);
-  return names.length ? lists[names[0]].map((_, i) => Object.fromEntries(names.map(name => [name, lists[name][i]]))) : [];
-}
-
 // Events at which something happened that `n` and `p` stop at.
 function notableEvents({event, kind}) {
   const kinds = ["rejected", "admitted", "shared", "copied", "preempted", "resumed", "finished", "moved_out", "moved_in"];
   const notable = new Set(kinds.map(name => HAPPENING[name]));
   return Int32Array.from(new Set(event.filter((_, i) => notable.has(kind[i]))));
-}
-
-function joinTables(tables, numColumns, ArrayType = Int32Array) {
-  const numRows = tables.reduce((sum, table) => sum + table.rows, 0);
-  return Array.from({length: numColumns}, (_, c) => {
-    if (tables.length === 1 && tables[0].columns[c]) return tables[0].columns[c];
-    const column = new ArrayType(numRows);
-    let at = 0;
-    for (const table of tables) { if (table.columns[c]) column.set(table.columns[c], at); at += table.rows; }
-    return column;
-  });
 }
 
 // Slots of a ragged track sorted by sequence, then by logical index.

@@ -1,11 +1,10 @@
 // The sentences of a run and the box that shows one. Templates and operands come from Python; here operands are put in:
 // {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences;
 // **...** is bold.
-function sentencesOf(pieces) {
-  const table = pieces.get("sentences") ?? [];
-  const joined = joinTables(table, table[0]?.columns.length ?? 2);
-  const [lists] = joinTables(pieces.get("operands") ?? [], 1);
-  return {event: joined[0], code: joined[1], operands: joined.slice(2), lists};
+function sentencesOf(feed) {
+  const [event, code, ...operands] = feed.columns("sentences", Math.max(2, feed.tables.get("sentences")?.columns.length ?? 2));
+  const [lists] = feed.columns("operands", 1);
+  return {event, code, operands, lists};
 }
 
 // What a frame says: {row, number, count, step, isUpdate}, or null. At an event the sentence of that event; at a step the
@@ -129,8 +128,8 @@ function listNodes(chips, words) {
   return shown.flatMap((item, i) => (i === 0 ? [item] : [i === shown.length - 1 ? words.listLast : ", ", item]));
 }
 
-function chip(text, className, hue) {
-  const node = element("span", {class: "kv-chip " + className, dir: "auto"}, text);
+function chip(text, className, hue, target) {
+  const node = element("span", {class: "kv-chip " + className, dir: "auto", "data-sel": target}, text);
   node.style.setProperty("--kv-hue", hue ? `var(--kv-${hue})` : "var(--kv-ink)");
   if (hue) node.style.setProperty("--kv-on", `var(--kv-on-${hue})`);
   if (text.length > 24) node.title = text;
@@ -141,15 +140,15 @@ function chip(text, className, hue) {
 function blockChip(block, frame) {
   const now = frame.columns("blocks");
   const owner = now && block >= 0 && now.state[block] && now.ref_count[block] === 1 ? now.owner[block] : -1;
-  return chip(String(block), "kv-block", owner >= 0 ? frame.run.hues.of(owner) : null);
+  return chip(String(block), "kv-block", owner >= 0 ? frame.run.hues.of(owner) : null, "b" + block);
 }
 
-function sequenceChip(run, sequence) { return chip(run.sequenceName(sequence), "kv-owner", run.hues.of(sequence)); }
+function sequenceChip(run, sequence) { return chip(run.sequenceName(sequence), "kv-owner", run.hues.of(sequence), "s" + sequence); }
 
 function requestChip(run, r) {
   const request = run.requests[r];
   if (!request) return chip("?", "kv-owner", "K");
-  return chip(request.id, "kv-owner", request.n > 1 && run.hues.saysOwner ? "S" : run.hues.of(request.first_sequence));
+  return chip(request.id, "kv-owner", request.n > 1 && run.hues.saysOwner ? "S" : run.hues.of(request.first_sequence), "r" + r);
 }
 
 // {sequence, request} that a rare sentence is about, -1 for none: panels that cannot show all keep a row for them. What
@@ -164,18 +163,25 @@ function subjectOf(frame) {
 
 function showSentence(box, frame, player) {
   const {words} = player;
+  if (player.notice) return box.show(words.link, "", noticeNodes(player.notice), {isNotice: true});
+  const {tag, place, nodes} = frameSentence(frame, words);
+  box.show(tag, place, nodes);
+}
+
+// {tag, place, nodes} of what one run says at a frame.
+function frameSentence(frame, words) {
   const {run, speaker} = frame;
   frame.words = words;
-  const say = (tag, place, template, options) => box.show(tag, place, sentenceNodes(template, () => 0, frame), options);
-  if (player.notice) return box.show(words.link, "", noticeNodes(player.notice), {isNotice: true});
+  const say = (tag, place, template) => ({tag, place, nodes: sentenceNodes(template, () => 0, frame)});
   if (frame.isStart) return say(words.start, words.ofRun(run), words.nothingYet);
   if (frame.isDone) return say(words.done, words.ofRun(run), words.summary(run));
-  if (!speaker) return say(words.quietTag, words.inIteration(Math.max(0, frame.step)), words.quiet);
+  const tagOf = kind => (run.isRunning && frame.step >= run.numSteps ? words.runningNow : run.messages.tag(kind));
+  if (!speaker) return say(words.quietTag, words.inIteration(frame.column), words.quiet);
   const message = run.messages.of(run.sentences.code[speaker.row]);
   const operand = i => run.sentences.operands[i]?.[speaker.row] ?? -1;
   const where = speaker.isUpdate ? words.after(speaker.step) : words.inIteration(speaker.step);
   const change = speaker.count > 1 && speaker.number ? words.change(speaker.number, speaker.count) : "";
-  box.show(run.messages.tag(message.kind), [where, change].filter(Boolean).join(" · "), sentenceNodes(message.text, operand, frame));
+  return {tag: tagOf(message.kind), place: [where, change].filter(Boolean).join(" · "), nodes: sentenceNodes(message.text, operand, frame)};
 }
 
 // Bold switches only: the text may come from a link and is never taken for a template.

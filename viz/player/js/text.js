@@ -17,13 +17,16 @@ function fitText(ctx, text, max) {
   return low > 0 ? parts.slice(0, low).join("") + "…" : "";
 }
 
-function formatNumber(value) { return Number(value).toLocaleString("en"); }
+const NUMBERS = new Intl.NumberFormat("en");
+
+function formatNumber(value) { return NUMBERS.format(value); }
 
 function plural(count, one, many = one + "s") { return `${formatNumber(count)} ${count === 1 ? one : many}`; }
 
 // Seconds as a lecturer says them: "18 ms", "4.31 s", "2 min 5 s".
 function formatTime(seconds) {
   if (!Number.isFinite(seconds)) return "";
+  if (Math.abs(seconds) < 1e-9) return "0 ms";
   if (seconds < 0.00995) return `${(seconds * 1000).toFixed(1)} ms`;
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 99.95) return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;

@@ -1,0 +1,73 @@
+// A run as it arrives: bytes of its container, cut anywhere, become parts, and parts become columns that grow.
+// run() gives the run as far as it has come; a run without its end part is still running.
+class RunFeed {
+  constructor() {
+    this.reader = new PartReader();
+    this.tables = new Map();
+    this.requests = [];
+    this.numEvents = 0;
+  }
+
+  // Takes the next bytes; returns whether a part was completed by them.
+  async push(bytes) {
+    const parts = await this.reader.push(bytes);
+    for (const part of parts) this.take(part);
+    return parts.length > 0;
+  }
+
+  take(part) {
+    if (part.part === "header") this.header = part;
+    if (part.part === "chunk") for (const request of transpose(part.requests ?? {})) this.requests.push(request);
+    if (part.part === "end") this.runId = String(part.run_id ?? "");
+    if (part.num_events >= 0) this.numEvents = part.num_events;
+    for (const [name, table] of Object.entries(part.tables)) {
+      if (!this.tables.has(name)) this.tables.set(name, new GrowingTable());
+      this.tables.get(name).append(table);
+    }
+  }
+
+  // No more bytes will come by themselves: half a part is an error, a missing end is not.
+  finish() {
+    this.reader.finish();
+    if (!this.header) throw new BadRun("the run has no header.");
+    return this;
+  }
+
+  // Block tables number their (sequence, index) pairs in order of appearance.
+  get slotKeys() { return this.reader.memory.keys.map(column => Int32Array.from(column)); }
+
+  columns(name, count, ArrayType = Int32Array) {
+    const table = this.tables.get(name);
+    return Array.from({length: count}, (_, c) => table?.column(c) ?? new ArrayType(0));
+  }
+
+  run() { return this.header ? new Run(this) : null; }
+}
+
+// Columns with room for more rows; the first table is taken as it is.
+class GrowingTable {
+  constructor() {
+    this.rows = 0;
+    this.columns = [];
+  }
+
+  append({rows, columns}) {
+    if (!this.rows) this.columns = columns;
+    else for (const [c, column] of this.columns.entries()) {
+      if (this.rows + rows > column.length) {
+        this.columns[c] = new column.constructor(Math.max(this.rows + rows, 2 * this.rows));
+        this.columns[c].set(column.subarray(0, this.rows));
+      }
+      if (columns[c]) this.columns[c].set(columns[c], this.rows);
+    }
+    this.rows += rows;
+  }
+
+  column(c) { return this.columns[c]?.subarray(0, this.rows); }
+}
+
+// {name: [value, ...]} -> [{name: value}, ...]
+function transpose(lists) {
+  const names = Object.keys(lists);
+  return names.length ? lists[names[0]].map((_, i) => Object.fromEntries(names.map(name => [name, lists[name][i]]))) : [];
+}
