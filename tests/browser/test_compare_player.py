@@ -1,10 +1,10 @@
 """Two or three runs on one clock: every pane shows the same moment, the first difference is one key away, runs may still
 be arriving."""
 
-import json
 import random
 import re
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,9 @@ def test_static_and_continuous_part_at_zero_and_d_lands_there(page: Page, tmp_pa
     page.keyboard.press("d")
     assert time_of(player) == 0
     assert places(player) == (["start", "0"], [trace.cut(time=0.0).crc() for trace in traces])
-    expect(player.locator(".kv-flag")).to_contain_text("first difference, 0 ms: continuous admits R1 and R2; static waits")
+    expect(player.locator(".kv-flag")).to_contain_text(
+        "first difference, 0 ms: continuous admits R1 and R2; static waits"
+    )
     expect(player.locator(".kv-say")).to_contain_text("Continuous admits R1 and R2; static waits for a full batch.")
 
 
@@ -122,7 +124,9 @@ def test_the_four_numbers_are_those_of_the_mock_up(page: Page, tmp_path: Path) -
     player = show(page, tmp_path, blobs, "f=2&t=0.06")
     numbers = [pane.locator(".kv-numbers dd").all_inner_texts() for pane in player.locator(".kv-pane").all()]
     assert numbers == [["6", "1", "R4", "156 ms"], ["8", "1", "nobody", "91 ms"]]
-    expect(player.locator(".kv-say")).to_contain_text("In static, R4 waits for the end of the batch; continuous let it in")
+    expect(player.locator(".kv-say")).to_contain_text(
+        "In static, R4 waits for the end of the batch; continuous let it in"
+    )
 
 
 def test_digits_bring_one_pane_or_all_and_the_moment_stays(page: Page, tmp_path: Path) -> None:
@@ -141,7 +145,7 @@ def test_digits_bring_one_pane_or_all_and_the_moment_stays(page: Page, tmp_path:
 def test_n_and_p_stop_at_the_happenings_of_all_panes_in_the_order_of_time(page: Page, tmp_path: Path) -> None:
     _, blobs = comparison("step-by-step", BATCHES)
     player = show(page, tmp_path, blobs)
-    seen = []
+    seen: list[float] = []
     while len(seen) < 40:
         before = (player.get_attribute("data-event"), player.get_attribute("data-frames"), time_of(player))
         page.keyboard.press("n")
@@ -192,7 +196,7 @@ def test_three_runs_on_paged_and_contiguous_memory_stand_side_by_side(page: Page
     expect(player.locator('.kv-memories [data-panel="strips"]')).to_have_count(2)
     boxes = [box for panel in player.locator(".kv-memories .kv-panel").all() if (box := panel.bounding_box())]
     assert len({box["y"] for box in boxes}) == 1
-    assert all(a["x"] + a["width"] <= b["x"] for a, b in zip(boxes, boxes[1:], strict=False))
+    assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(boxes))
     player.get_by_role("button", name="memory").click()
     expect(player.locator(".kv-memories")).to_be_hidden()
 
@@ -214,7 +218,7 @@ def test_equal_times_lie_above_each_other_while_it_plays(page: Page, tmp_path: P
             assert wanted in (None, shown), (time, frames)
     page.keyboard.press(" ")
     stopped = time_of(player)
-    assert 0 < stopped
+    assert stopped > 0
     page.wait_for_timeout(300)
     assert time_of(player) == stopped
 
@@ -328,7 +332,9 @@ def test_a_run_in_fifty_random_pieces_is_the_run_at_once(page: Page, name: str, 
     expected = [trace.cut(event=event).crc() for event in events]
     whole = wire(trace, title=name)
     for blob in (whole, chunked(trace, min(NUM_PIECES, trace.num_events), seed)):
-        told = page.evaluate("([pieces, events]) => hashesOf(pieces, events)", [pieces_of(blob, NUM_PIECES, seed), events])
+        told = page.evaluate(
+            "([pieces, events]) => hashesOf(pieces, events)", [pieces_of(blob, NUM_PIECES, seed), events]
+        )
         assert told["hashes"] == expected
         assert (told["runId"], told["numEvents"]) == (trace.run_id, trace.num_events)
 
@@ -375,6 +381,37 @@ def test_a_run_without_an_end_is_still_running_and_is_followed(page: Page) -> No
 def test_a_run_cut_off_in_the_middle_of_a_part_is_refused_in_one_sentence(page: Page) -> None:
     blob = comparison("step-by-step", BATCHES)[1][0]
     page.set_content(harness())
-    page.evaluate("bytes => play(bytes, {})", json.loads(json.dumps(list(blob[:-3]))))
+    page.evaluate("bytes => play(bytes, {})", list(blob[:-3]))
     player = page.locator(".kv[data-error]")
     expect(player).to_have_attribute("data-error", re.compile("cut off at byte"))
+
+
+def test_c_copies_the_link_or_shows_it_for_copying(page: Page, tmp_path: Path) -> None:
+    player = show(page, tmp_path, comparison("step-by-step", BATCHES)[1], "f=2&t=0.06")
+    page.keyboard.press("c")
+    address = page.get_by_role("textbox", name="Link")
+    copied = player.locator(".kv-say", has_text="The link to this moment is copied")
+    expect(address.or_(copied).first).to_be_visible()
+    if address.is_visible():
+        assert "t=0.06" in address.input_value()
+        page.keyboard.press("Escape")
+        expect(player).to_be_focused()
+
+
+def test_d_says_when_the_runs_never_part(page: Page, tmp_path: Path) -> None:
+    player = show(page, tmp_path, comparison("last-block", ("paged", "max"))[1], "f=2")
+    before = places(player)
+    page.keyboard.press("d")
+    expect(player.locator(".kv-say")).to_contain_text("The runs are the same from beginning to end.")
+    assert places(player) == before
+
+
+def test_the_list_of_keys_names_every_key(page: Page, tmp_path: Path) -> None:
+    player = show(page, tmp_path, comparison("step-by-step", BATCHES)[1])
+    page.keyboard.press("?")
+    listed = set(" ".join(player.locator(".kv-help dt").all_inner_texts()).split())
+    table = javascript().split("const KEYS = {")[1].split("};")[0]
+    known = re.findall(r'^"?([^\s":]+)"?: (?:p|\(p, e\)) =>', table, re.MULTILINE)
+    assert len(known) > 20
+    names = {"ArrowRight": "→", "ArrowLeft": "←", "Escape": "Esc"}
+    assert {names.get(key, key) for key in known} - listed == set()

@@ -34,11 +34,12 @@ class Clock {
   start() {
     this.isRunning = true;
     let last = performance.now(), owed = 0;
+    const leap = prefersStill() ? 0.5 : 0;
     const tick = now => {
       if (!this.isRunning) return;
       owed += (Math.max(0, now - last) / 1000) * this.speed;
       last = now;
-      const due = this.isTime ? owed : Math.floor(owed);
+      const due = !this.isTime ? Math.floor(owed) : owed < leap * this.speed ? 0 : owed;
       owed -= due;
       if (due > 0 && !this.advance(this.isTime ? due : Math.min(due, MOST_FRAMES_AT_ONCE))) return;
       this.timer = requestAnimationFrame(tick);

@@ -43,8 +43,9 @@ class Axis {
     const ticks = [];
     for (let i = Math.ceil(this.from / every - 1e-9); i * every <= this.to; i++) {
       const value = i * every;
+      const step = Math.max(0, value - (every > 1 ? 1 : 0));
       if (this.isTime) ticks.push({x: this.x(value), text: formatTick(value, this.to)});
-      else if (value < this.to - 1) ticks.push({x: this.x(Math.max(0, value - (every > 1 ? 1 : 0)) + 0.5), text: formatNumber(Math.max(0, value - (every > 1 ? 1 : 0)) + 1)});
+      else if (value < this.to - 1) ticks.push({x: this.x(step + 0.5), text: formatNumber(step + 1)});
     }
     return ticks;
   }

@@ -5,7 +5,7 @@ class PlacePainter {
   constructor(paint, axis, pane, box, {k, words}) {
     Object.assign(this, {paint, axis, words, k, ...pane, ...box});
     this.theme = paint.theme;
-    this.height = box.pitch - (box.pitch > 20 * k ? 6 * k : box.pitch > 6 ? 2 : 0);
+    this.height = cellHeight(box.pitch, k);
     this.now = this.frame.isStart ? -1 : Math.min(this.frame.step, this.run.numSteps - 1);
     this.alpha = this.frame.isDone ? 0.42 : 1;
   }
@@ -52,13 +52,15 @@ class PlacePainter {
     const {paint, theme, height: h, k} = this;
     paint.rect(x, y, w, h, {fill: theme.paper});
     paint.rect(x, y, w, h, {fill: hue.solid, alpha: isFuture ? 0.38 : this.alpha});
-    if (step === stretch.to && stretch.end) paint.rect(x + w - 2 * k, y, 2.4 * k, h, {fill: isFuture ? theme.mark : theme.ink, alpha: this.alpha});
+    const cap = isFuture ? theme.mark : theme.ink;
+    if (step === stretch.to && stretch.end) paint.rect(x + w - 2 * k, y, 2.4 * k, h, {fill: cap, alpha: this.alpha});
   }
 
   drawThinIdle(first, last, y) {
     const {run, axis, paint, theme, height: h, now} = this;
     for (const [from, to, alpha] of [[first, Math.min(now, last), this.alpha], [Math.max(first, now + 1), last, 0.5]])
-      if (from <= to) paint.rect(axis.begin(run, from), y + h / 2 - 0.5, axis.end(run, to) - axis.begin(run, from), 1, {fill: theme.idle, alpha});
+      if (from <= to)
+        paint.rect(axis.begin(run, from), y + h / 2 - 0.5, axis.end(run, to) - axis.begin(run, from), 1, {fill: theme.idle, alpha});
   }
 
   drawCellText(stretch, step, x, y, w, hue, isFuture) {
@@ -85,15 +87,16 @@ class PlacePainter {
     const shown = paint.text(left, baseline, name, {size, weight: 700, fill, max: x + w - left - 4 * k});
     const count = this.countText(stretch, step);
     const small = Math.min(13.5 * k, size * 0.85);
-    if (left + shown + paint.measure(count, small) + 14 * k <= x + w) paint.text(x + w - 9 * k, baseline, count, {size: small, align: "right", fill});
+    if (left + shown + paint.measure(count, small) + 14 * k <= x + w)
+      paint.text(x + w - 9 * k, baseline, count, {size: small, align: "right", fill});
   }
 
   // "3/5" output tokens after this step; a part of a prompt says how much of it is stored.
   countText(stretch, step) {
     const request = this.run.requests[this.run.requestOf[stretch.sequence]];
     const computed = computedAt(stretch, step);
-    const isWhole = computed >= request.prompt_len;
-    return isWhole ? `${computed - request.prompt_len + 1}/${request.output_len}` : `${formatNumber(computed)}/${formatNumber(request.prompt_len)}`;
+    if (computed < request.prompt_len) return `${formatNumber(computed)}/${formatNumber(request.prompt_len)}`;
+    return `${computed - request.prompt_len + 1}/${request.output_len}`;
   }
 
   drawIdle(step, x, y, w) {
@@ -103,7 +106,8 @@ class PlacePainter {
     const radius = Math.min(5 * k, h / 5);
     if (w < 3) return paint.rect(x, y + h / 2 - 0.5, w, 1, {fill: theme.idle, alpha});
     paint.rect(x, y, w, h, {fill: theme.paper, radius});
-    paint.rect(x + 0.7, y + 0.7, w - 1.4, h - 1.4, {fill: paint.pattern("dots"), stroke: theme.idle, width: 1.4, radius, dash: [4 * k, 3 * k], alpha});
+    paint.rect(x + 0.7, y + 0.7, w - 1.4, h - 1.4,
+      {fill: paint.pattern("dots"), stroke: theme.idle, width: 1.4, radius, dash: [4 * k, 3 * k], alpha});
     const size = Math.min(13.5 * k, h * 0.6);
     if (w < 44 * k || size < 8 * k) return;
     const room = paint.measure(this.words.idle, size, 650) + 10 * k;
@@ -187,9 +191,13 @@ class PlacePainter {
     const box = seat => [x, top + seat * pitch, w, height, radius];
     const seats = Array.from({length: numRows}, (_, seat) => seat);
     if (subject < 0 || this.isSmall) return [[x, top, w, (numRows - 1) * pitch + height, radius]];
-    const own = seats.filter(seat => { const stretch = this.places.at(seat, this.now); return stretch && run.requestOf[stretch.sequence] === subject; });
+    const now = seats.map(seat => this.places.at(seat, this.now));
+    const own = seats.filter(seat => now[seat] && run.requestOf[now[seat].sequence] === subject);
     if (own.length) return own.map(box);
-    const idle = seats.find(seat => !this.places.at(seat, this.now));
+    const idle = seats.find(seat => !now[seat]);
     return idle === undefined ? [] : [box(idle)];
   }
 }
+
+// Height of the cells in rows of this pitch.
+function cellHeight(pitch, k) { return pitch - (pitch > 20 * k ? 6 * k : pitch > 6 ? 2 : 0); }

@@ -13,7 +13,8 @@ function compareSentence(panes, course, position, words) {
   if (!difference) return say(panes.some(({run}) => run.isRunning) ? compare.notYet : compare.same);
   const away = course.at(position) - (course.isTime ? difference.time : difference.step);
   if (Math.abs(away) < 1e-9 && position.event == null)
-    return {tag: compare.difference, place: compare.at(where), nodes: [element("b", {}, difference.text.charAt(0).toUpperCase() + difference.text.slice(1) + ".")], subjects: panes.map((_, i) => difference.requests[i][0] ?? -1)};
+    return {...say("**{text}.**", {text: capitalized(difference.text)}, difference.requests.map(list => list[0] ?? -1)),
+      tag: compare.difference, place: compare.at(where)};
   if (away < 0) return say(compare.notYet);
   if (panes.every(({frame}) => frame.isDone)) return say(compare.allDone, lengthsOf(panes, course, words), subjects, words.done);
   const {pairs, status} = statusesOf(panes);
@@ -42,6 +43,8 @@ function statusesOf(panes) {
   return {pairs, status: panes.map(({frame}) => frame.columns("requests")?.status ?? [])};
 }
 
+function capitalized(text) { return text.charAt(0).toUpperCase() + text.slice(1); }
+
 function momentText(course, position, words) {
   return course.isTime ? formatTime(position.time) : words.compare.iteration(Math.max(0, Math.min(position.step, course.numSteps - 1)));
 }
@@ -65,7 +68,8 @@ function tokensAhead(panes, words) {
   const sums = panes.map(tokensSoFar);
   const [most, least] = [Math.max(...sums), Math.min(...sums)];
   if (most === least) return [words.compare.alike, {n: plural(most, "token")}];
-  return [words.compare.ahead, {X: panes[sums.indexOf(most)].run.name, Y: panes[sums.indexOf(least)].run.name, n: plural(most - least, "token")}];
+  const nameOfSum = sum => panes[sums.indexOf(sum)].run.name;
+  return [words.compare.ahead, {X: nameOfSum(most), Y: nameOfSum(least), n: plural(most - least, "token")}];
 }
 
 function lengthsOf(panes, course, words) {
@@ -73,7 +77,9 @@ function lengthsOf(panes, course, words) {
   const order = panes.map((_, i) => i).sort((a, b) => lengths[a] - lengths[b]);
   const text = i => (course.isTime ? formatTime(lengths[i]) : words.ofRun(panes[i].run));
   const [x, ...others] = order;
-  return {X: panes[x].run.name, a: text(x), Y: others.map(i => panes[i].run.name + (i === order.at(-1) ? "" : " " + text(i) + ", ")).join(""), b: text(order.at(-1))};
+  const last = order.at(-1);
+  const Y = others.map(i => panes[i].run.name + (i === last ? "" : ` ${text(i)}, `)).join("");
+  return {X: panes[x].run.name, a: text(x), Y, b: text(last)};
 }
 
 // Nodes of a template with **bold** and {name}; a value is a text or makes a node.

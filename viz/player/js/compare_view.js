@@ -1,14 +1,17 @@
 // Compare: the lanes of all panes one above the other on one axis, their numbers at the right, their memory side by side, the
 // first difference as a dashed line with a flag. Places and sizes follow from the runs, so nothing jumps while they play.
-const MEMORY_SETTINGS = ["kv_manager", "block_size", "num_blocks", "num_host_blocks", "kv_capacity_tokens", "free_list", "watermark", "max_model_len"];
-const HEAD = 25, AXIS_ROOM = 44, BETWEEN = 25, WAIT_ROW = 13, LABEL_ROOM = 92;
+const MEMORY_SETTINGS = ["kv_manager", "block_size", "num_blocks", "num_host_blocks", "kv_capacity_tokens", "free_list", "watermark",
+  "max_model_len"];
+const HEAD = 25, AXIS_ROOM = 44, WAIT_ROW = 13, LABEL_ROOM = 92;
 
-class CompareView {
+class CompareView extends ComparePicture {
   constructor(player) {
+    super();
     this.player = player;
     const {words} = player;
     const pill = (name, action) => {
-      const node = element("button", {type: "button", class: "kv-pill", "data-pill": name, title: words.compare.pillTitles[name]}, words.compare.pills[name]);
+      const node = element("button", {type: "button", class: "kv-pill", title: words.compare.pillTitles[name]},
+        words.compare.pills[name]);
       node.addEventListener("click", action);
       return node;
     };
@@ -43,7 +46,8 @@ class CompareView {
       pane.title = element("button", {type: "button", class: "kv-pane-name", dir: "auto", title: pane.run.name}, pane.run.name);
       pane.title.addEventListener("click", () => this.player.choosePane(pane.index));
       pane.say = element("p", {class: "kv-pane-say"});
-      pane.element = element("section", {class: "kv-pane", "data-pane": pane.index + 1, "aria-label": pane.run.name}, pane.title, pane.say, pane.numbers.element);
+      pane.element = element("section", {class: "kv-pane", "data-pane": pane.index + 1, "aria-label": pane.run.name},
+        pane.title, pane.say, pane.numbers.element);
       pane.element.kvRun = pane.run;
       this.area.append(pane.element);
     }
@@ -93,7 +97,7 @@ class CompareView {
     course.now = position;
     for (const [name, isOn] of [["steps", !clock.isTime], ["time", clock.isTime]]) setAttribute(this.pills[name], "aria-pressed", isOn);
     const told = compareSentence(panes, course, position, words);
-    if (notice) layout.sentence.show(words.link, "", noticeNodes(notice), {isNotice: true});
+    if (notice) layout.sentence.show(player.noticeTag, "", noticeNodes(notice), {isNotice: true});
     else layout.sentence.show(told.tag, told.place, told.nodes);
     for (const panel of this.drawn) panel.draw();
     if (this.version !== view.version) {
@@ -131,7 +135,8 @@ class CompareView {
       const [top, used] = [y + HEAD * k, HEAD * k + lanes(pane) + wait];
       pane.box = {y, top, pitch: lanes(pane) / Math.max(1, pane.numPlaces), numRows: pane.numPlaces, hasNoIdle: !pane.hasLimit,
         waitRows: this.waitRows, waitTop: top + lanes(pane), bottom: y + used};
-      Object.assign(pane.element.style, {top: y + "px", height: used + below + (below && i === count - 1 ? AXIS_ROOM * k : 0) + "px", paddingLeft: this.left + "px"});
+      const room = used + below + (below && i === count - 1 ? AXIS_ROOM * k : 0);
+      Object.assign(pane.element.style, {top: y + "px", height: room + "px", paddingLeft: this.left + "px"});
       const row = Math.min(38 * k, (most + Math.min(spare, 16 * k) + BETWEEN * k - HEAD * k) / 4);
       const style = pane.numbers.element.style;
       style.width = isStacked ? "100%" : numbers + "px";
@@ -168,130 +173,7 @@ class CompareView {
       pane.say.title = pane.say.textContent;
     });
   }
-
-  // Below the cells: empty lanes, the dashed line of the difference, the yellow line of the moment. It runs through the gaps
-  // only, because the cells are drawn over it.
-  drawUnder(axis, position, {theme, k}) {
-    const [paint] = this.paints;
-    paint.begin(theme, ...this.size);
-    for (const {box} of this.panes)
-      for (let row = 0; row < box.numRows && box.pitch >= 2.5; row++)
-        paint.rect(axis.left, box.top + row * box.pitch, this.width, box.pitch - (box.pitch > 20 * k ? 6 * k : box.pitch > 6 ? 2 : 0), {fill: theme.panel, radius: Math.min(5 * k, box.pitch / 5)});
-    const ticks = axis.ticks(60 * k);
-    const now = axis.x(momentOn(axis, position));
-    ticks.forEach(({x, text}, i) => {
-      if (Math.abs(x - now) < 58 * k) return;
-      const label = i === ticks.length - 1 && axis.isTime ? `${text} ${axisUnit(axis)}` : text;
-      paint.line([[x, this.axisTop + 14 * k], [x, this.axisTop + 19 * k]], {stroke: theme.mark});
-      const half = paint.measure(label, 12 * k) / 2;
-      paint.text(Math.min(x, this.size[0] - half), this.axisTop + 33 * k, label, {size: 12 * k, align: "center", fill: theme.ink3});
-    });
-    for (const {box} of this.panes)
-      for (const [stroke, width] of [[theme.nowEdge, 6 * k], [theme.now, 3.6 * k]])
-        paint.line([[now, box.top - 5 * k], [now, box === this.panes.at(-1).box ? this.axisTop + 12 * k : box.bottom + BETWEEN * 0.8 * k]], {stroke, width});
-  }
-
-  drawOver(axis, panes, told, view) {
-    const {theme, k, words} = view;
-    const {selection} = this.player;
-    const mark = [view.version, axis.from, axis.to, nameOf(selection.selected), nameOf(selection.pointed), ...panes.flatMap(({frame}) => [frame.event, frame.step, frame.isGap]),
-      ...told.subjects, panes.some(pane => axis.isTime && pane.places.waits.some(wait => wait.time[0] <= this.player.position.time && wait.time[1] >= this.player.position.time)) ? this.player.position.time : 0].join();
-    if (this.overMark === mark) return;
-    this.overMark = mark;
-    const paint = this.paints[1];
-    paint.begin(theme, ...this.size);
-    const rings = [];
-    panes.forEach((pane, i) => {
-      const painter = new PlacePainter(paint, axis, pane, pane.box, view);
-      painter.clockNow = momentOn(axis, this.player.position);
-      paint.ctx.save();
-      paint.ctx.beginPath();
-      paint.ctx.rect(axis.left - 8 * k, 0, this.width + 16 * k, this.size[1]);
-      paint.ctx.clip();
-      painter.draw();
-      paint.ctx.restore();
-      rings.push(...painter.ringBoxes(told.subjects[i]));
-      this.drawLabels(paint, pane, view);
-    });
-    paint.rings(rings.map(([x, y, w, h, radius]) => [Math.max(axis.left, x), y, Math.min(w, axis.right - x), h, radius]), 0.85 * k);
-    this.drawSelected(paint, axis, panes, view);
-    if (this.difference && axis.holds(this.differenceAt(axis))) {
-      const x = Math.max(axis.left, axis.x(this.differenceAt(axis)) - 1.2 * k);
-      for (const {box} of panes)
-        paint.line([[x, box.top - 3 * k], [x, box === panes.at(-1).box ? box.waitTop : box.bottom + 2 * k]], {stroke: theme.ink, width: 2 * k, dash: [5 * k, 4 * k]});
-    }
-    setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name), told.tag));
-  }
-
-  drawLabels(paint, {box}, {theme, k, words}) {
-    const {compare} = words;
-    const size = Math.min(14 * k, Math.max(11.5 * k, box.pitch * 0.5));
-    const every = Math.max(1, Math.ceil((13 * k) / box.pitch));
-    const right = this.left - 8 * k;
-    if (box.pitch < 2.5) paint.text(0, box.top + 12 * k, compare.places(box.numRows), {size, fill: theme.ink2, max: right});
-    else for (let row = 0; row < box.numRows; row += every)
-      paint.text(0, box.top + row * box.pitch + Math.min(box.pitch, 44 * k) / 2 + size * 0.2, compare.place(row + 1), {size, fill: theme.ink2, max: right});
-    if (box.waitRows) paint.text(0, box.waitTop + 13 * k, compare.waiting, {size: Math.max(11.5 * k, size), fill: theme.ink2, max: right});
-  }
-
-  drawSelected(paint, axis, panes, {k}) {
-    const {selection} = this.player;
-    for (const pane of panes)
-      selection.outline(paint, pane.frame, k, ({sequences}) => [...this.visibleCells(axis, pane)].filter(cell => sequences.has(cell.sequence)).map(({box}) => box));
-  }
-
-  // {sequence, box} of the stretches on this page.
-  * visibleCells(axis, {run, places, box}) {
-    const [first, last] = axis.steps(run);
-    const height = box.pitch - (box.pitch > 20 ? 6 : 2);
-    for (const [seat, row] of places.rows.entries())
-      for (const stretch of row) {
-        if (stretch.to < first || stretch.from > last || last < 0) continue;
-        const x = Math.max(axis.left, axis.begin(run, Math.max(first, stretch.from)));
-        const end = Math.min(axis.right, axis.end(run, Math.min(last, stretch.to)) - 2.5);
-        yield {sequence: stretch.sequence, box: [x, box.top + seat * box.pitch, end - x, height, 4]};
-      }
-  }
-
-  pick(x, y) {
-    for (const pane of this.panes)
-      for (const {sequence, box: [left, top, width, height]} of this.axis ? this.visibleCells(this.axis, pane) : [])
-        if (x >= left && x <= left + width && y >= top && y <= top + height) return {kind: "s", id: sequence, run: pane.run};
-    return null;
-  }
-
-  differenceAt(axis) { return axis.isTime ? this.difference.time : this.difference.step; }
-
-  placeFlag(axis, {k}) {
-    const {difference, flag, player} = this;
-    const mark = `${axis.from} ${axis.to} ${this.version} ${axis.isTime}`;
-    if (this.flagMark === mark) return;
-    this.flagMark = mark;
-    flag.hidden = !difference || !axis.holds(this.differenceAt(axis)) || this.panes.length < 2;
-    if (flag.hidden) return;
-    const {words} = player;
-    const where = axis.isTime ? formatTime(difference.time) : words.compare.iteration(difference.step);
-    flag.title = difference.text;
-    const x = Math.max(axis.left, axis.x(this.differenceAt(axis)) - 2.2 * k);
-    const {bottom} = this.panes[0].box;
-    flag.style.top = bottom + 2 * k + "px";
-    flag.style.maxWidth = this.width + "px";
-    setText(flag, "≠ " + words.compare.flag(where, difference.text));
-    if (flag.scrollWidth > flag.clientWidth) setText(flag, `≠ ${where}: ${difference.text}`);
-    flag.style.left = Math.max(axis.left, Math.min(x, axis.right - flag.offsetWidth)) + "px";
-  }
-
-  placeNow(axis, position, {k}) {
-    const {words, course} = this.player;
-    setText(this.moment, momentText(course, position, words));
-    const x = axis.x(momentOn(axis, position));
-    this.moment.style.top = this.axisTop + 17 * k + "px";
-    this.moment.style.left = x + "px";
-  }
 }
-
-// Where the moment stands on the axis: a time, or the middle of a step.
-function momentOn(axis, position) { return axis.isTime ? position.time : Math.max(0, position.step) + (position.step < 0 ? 0 : 0.5); }
 
 function differsInMemory(panes) {
   const [first, ...others] = panes.map(({run}) => run.header.settings ?? {});

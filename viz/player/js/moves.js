@@ -57,7 +57,7 @@ class Moves {
   // Where the runs part. A pane on its own knows where it leaves the others.
   goDifference() {
     const difference = differenceOf(this.shown, this.clock.isTime);
-    if (!difference) return;
+    if (!difference) return this.panes.length > 1 ? this.tell(this.words.compare.difference, this.words.compare.same) : undefined;
     this.pause();
     this.go(this.clock.isTime ? {time: difference.time} : {step: difference.step});
   }
@@ -147,11 +147,17 @@ class Moves {
     const {words} = this;
     try {
       await navigator.clipboard.writeText(address);
-      this.notice = words.linkCopied;
+      this.tell(words.link, words.linkCopied);
     } catch {
       this.dialogs.open("link");
       this.dialogs.showLink(address);
     }
+  }
+
+  // A sentence of the player itself, until the next move.
+  tell(tag, text) {
+    this.notice = text;
+    this.noticeTag = tag;
     this.redraw();
     this.settle();
   }

@@ -98,6 +98,7 @@ class Opening extends Moves {
     let position = text === "end" ? course.end() : course.positionOf(run, place);
     const seconds = Number(time);
     if (time && course.isTime && seconds >= 0 && placeName(run, timePlace(run, seconds)) === text) position = {time: course.clampTime(seconds)};
+    this.noticeTag = this.words.link;
     if (problem) this.notice = this.words.problems[problem](text, this.words.shown(placeName(run, place)), run);
     this.show(position);
   }

@@ -26,12 +26,17 @@ definePanel({
       const first = Math.max(0, Math.floor(scroller.scrollTop / height) - 1);
       const shown = Math.min(count - first, Math.ceil(scroller.clientHeight / height) + 2);
       list.style.height = count * height + "px";
+      const mark = [run.runId, frame.event, frame.since, first, shown, base, height].join();
+      if (list.kvMark === mark) return;
+      list.kvMark = mark;
       showLines(list, frame, base + first, Math.max(0, shown), first * height, view);
     };
     scroller.addEventListener("scroll", fill);
     list.addEventListener("click", event => {
       const line = event.target.closest("button");
-      if (line) view.player.goEvent(Number(line.dataset.event), frame.run);
+      if (!line) return;
+      scroller.focus({preventScroll: true});
+      view.player.goEvent(Number(line.dataset.event), frame.run);
     });
     return {
       log() {

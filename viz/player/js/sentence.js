@@ -163,7 +163,7 @@ function subjectOf(frame) {
 
 function showSentence(box, frame, player) {
   const {words} = player;
-  if (player.notice) return box.show(words.link, "", noticeNodes(player.notice), {isNotice: true});
+  if (player.notice) return box.show(player.noticeTag, "", noticeNodes(player.notice), {isNotice: true});
   const {tag, place, nodes} = frameSentence(frame, words);
   box.show(tag, place, nodes);
 }

@@ -4,6 +4,7 @@ Places come from the hit map of the player, colours from the pixels; the palette
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page
@@ -12,6 +13,7 @@ from viz import player
 
 Box = tuple[float, float, float, float]
 Colour = tuple[int, int, int]
+Pixel = tuple[int, int, int, int]
 
 _THEME = (Path(player.__file__).parent / "js" / "theme.js").read_text(encoding="utf-8")
 _LIGHT = _THEME[: _THEME.index("dark:")]
@@ -52,14 +54,14 @@ def canvas(page: Page, panel: str) -> Locator:
 
 def boxes(where: Locator, kind: str) -> dict[int, Box]:
     """Left, top, right, bottom of each block (`b`), sequence (`s`) or request (`r`), in pixels of the canvas element."""
-    return {int(key): tuple(box) for key, box in where.evaluate(_BOXES, kind).items()}
+    return {int(key): (box[0], box[1], box[2], box[3]) for key, box in where.evaluate(_BOXES, kind).items()}
 
 
-def pixels(where: Locator, points: list[tuple[float, float]]) -> list[tuple[int, int, int, int]]:
-    return [tuple(pixel) for pixel in where.evaluate(_PIXELS, points)]
+def pixels(where: Locator, points: Sequence[tuple[float, float]]) -> list[Pixel]:
+    return [(p[0], p[1], p[2], p[3]) for p in where.evaluate(_PIXELS, points)]
 
 
-def is_like(pixel: tuple[int, ...], colour: Colour, tolerance: int = 6) -> bool:
+def is_like(pixel: Pixel, colour: Colour, tolerance: int = 6) -> bool:
     return pixel[3] > 0 and all(abs(a - b) <= tolerance for a, b in zip(pixel[:3], colour, strict=True))
 
 
