@@ -32,7 +32,7 @@ RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("scenarios", ("engine", "scenarios"), ("numpy",)),
     # the pages join the parts: they fill in settings and start engines, but never reach into scheduler or memory
     ("viz.pages", PUBLIC_ENGINE, ("numpy", "streamlit")),
-    ("viz.player", ("engine.trace", "scenarios", "viz"), ("numpy", "streamlit")),
+    ("viz.player", ("engine.trace", "scenarios", "viz"), ("minify", "numpy", "streamlit")),
     # what a file asks for can be drawn before anything has run
     ("viz.charts", ("engine.trace", "engine.request", "scenarios", "viz"), ("altair", "numpy")),
     ("viz", ("engine.trace", "scenarios", "viz"), ("altair", "numpy")),

@@ -14,8 +14,9 @@ from functools import cache
 from engine.trace.difference import CLOCKS
 from engine.trace.trace import Trace
 from scenarios.scenario import Scenario
-from viz.player import MAX_RUNS, javascript, stylesheet
+from viz.player import MAX_RUNS
 from viz.player.difference import pane_differences
+from viz.player.script import javascript, stylesheet
 from viz.player.wire import in_comparison, wire
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"

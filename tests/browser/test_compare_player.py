@@ -14,8 +14,8 @@ from engine.trace.trace import Trace
 from scenarios import catalogue
 from scenarios.run import run
 from tests.browser.player_page import player_page
-from viz.player import javascript, stylesheet
 from viz.player.difference import pane_differences
+from viz.player.script import joined, stylesheet
 from viz.player.wire import in_comparison, wire
 
 HASHES = re.compile(r"^\d+(\|\d+)*$")
@@ -280,7 +280,7 @@ def test_the_player_takes_the_focus_unless_somebody_is_typing(page: Page, tmp_pa
 def harness() -> str:
     """A page with the player's code and a way in: play(bytes, options) gives it bytes; `RunFeed` and `Cursor` are seen."""
     return f"""<!doctype html><style>{stylesheet()}</style><main></main><script type="module">
-{javascript()}
+{joined()}
 window.play = (bytes, options) => {{ mount(document.querySelector("main"), [Uint8Array.from(bytes)], {{link: "", ...options}}); }};
 window.hashesOf = async (pieces, events) => {{
   const feed = new RunFeed();
@@ -410,7 +410,7 @@ def test_the_list_of_keys_names_every_key(page: Page, tmp_path: Path) -> None:
     player = show(page, tmp_path, comparison("step-by-step", BATCHES)[1])
     page.keyboard.press("?")
     listed = set(" ".join(player.locator(".kv-help dt").all_inner_texts()).split())
-    table = javascript().split("const KEYS = {")[1].split("};")[0]
+    table = joined().split("const KEYS = {")[1].split("};")[0]
     known = re.findall(r'^"?([^\s":]+)"?: (?:p|\(p, e\)) =>', table, re.MULTILINE)
     assert len(known) > 20
     names = {"ArrowRight": "→", "ArrowLeft": "←", "Escape": "Esc"}

@@ -18,7 +18,7 @@ from viz.covers.blocks import draw_blocks, grid_of
 from viz.covers.lanes import places_of
 from viz.covers.people import hues
 from viz.covers.strips import holes, strips_of
-from viz.player import javascript
+from viz.player.script import javascript
 
 SVG = "{http://www.w3.org/2000/svg}"
 

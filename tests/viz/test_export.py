@@ -12,7 +12,7 @@ from engine.trace.trace import Trace
 from scenarios import catalogue
 from scenarios.run import run
 from viz.export import POLICY, offline_page, run_bytes
-from viz.player import javascript, stylesheet
+from viz.player.script import javascript, stylesheet
 
 
 class Scripts(HTMLParser):

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import struct
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from engine.request import SequenceStatus
 from engine.trace import track
 from tests.browser.player_page import player_page
 from viz import player
-from viz.player import envelope, javascript, source_files, stripped, stylesheet
+from viz.player import envelope
+from viz.player.script import javascript, joined, source_files, stripped, stylesheet
 
 FOLDER = Path(player.__file__).parent / "js"
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
@@ -26,7 +28,20 @@ def vocabulary() -> dict:
 
 
 def test_all_files_together_stay_under_sixty_kilobytes_compressed():
-    assert len(gzip.compress((javascript() + stylesheet()).encode())) < 60_000
+    assert len(gzip.compress(javascript().encode())) < 60_000
+    assert len(gzip.compress(stylesheet().encode())) < 8_000
+
+
+def test_a_machine_without_the_minifier_gets_the_same_code(monkeypatch):
+    monkeypatch.setitem(sys.modules, "minify", None)
+    code = javascript.__wrapped__()
+    assert joined() in code
+    assert code.endswith("export default entry;\n")
+
+
+def test_what_is_delivered_has_inner_newlines():
+    assert "\n" in javascript().strip()
+    assert "\n" in stylesheet().strip()
 
 
 def test_every_file_is_joined_exactly_once_and_the_entry_comes_last():
@@ -41,8 +56,7 @@ def test_every_line_of_code_is_delivered_as_a_line_of_its_own():
         for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
             if line.strip() and not line.strip().startswith("//"):
                 lines.append(line.strip())
-    assert javascript().split("\n") == lines
-    assert "\n" in stylesheet().strip()
+    assert joined().split("\n") == lines
 
 
 @pytest.mark.parametrize("name", source_files())

@@ -1,50 +1,19 @@
-"""The player as one Streamlit component: plain JavaScript and CSS, joined here from small files and passed inline.
+"""The player as one Streamlit component: plain JavaScript and CSS, passed inline (see `viz.player.script`).
 
-It gets one to three runs once, as the bytes of `viz.player.wire`, and plays them in the browser without the server. The
-files are joined in the order of `source_files`, line by line, without comments and indentation; the newlines stay,
-because a text without an inner newline would be taken for a path. A new file is found by itself; a panel is one file
-`panel_<name>.js`, and `js/panels.js` says what is in it.
+It gets one to three runs once, as the bytes of `viz.player.wire`, and plays them in the browser without the server.
 """
 
 import json
 import struct
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from viz.player.script import javascript, stylesheet
 
 MAX_RUNS = 3
 LINK_KEYS = ("f", "pane", "lead", "clock", "t", "sel")
 """Query parameters that the player writes: the moment, the panes, the clock, the selection. Pages leave them alone."""
-
-
-def source_files() -> list[str]:
-    """Names of the JavaScript files in the order in which they are joined: the vocabulary, all by name, the entry."""
-    names = [path.name for path in (resources.files(__name__) / "js").iterdir() if path.name.endswith(".js")]
-    return sorted(names, key=lambda name: (name == "main.js", name != "vocabulary.js", name))
-
-
-@cache
-def javascript() -> str:
-    """The whole player as one module: it exports the entry for Streamlit and defines `mount(root, blobs, options)`."""
-    folder = resources.files(__name__) / "js"
-    return "\n".join(stripped((folder / name).read_text(encoding="utf-8"), "//") for name in source_files())
-
-
-@cache
-def stylesheet() -> str:
-    """The style of the player, in the same way without comments and indentation."""
-    return stripped((resources.files(__name__) / "player.css").read_text(encoding="utf-8"), "/*")
-
-
-def stripped(source: str, comment: str) -> str:
-    """The lines of a source without indentation, empty lines, and lines that are nothing but a comment.
-
-    Nothing inside a line is touched. It holds for sources in which no text and no comment goes on over the end of a
-    line, as a test sees to it.
-    """
-    lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(comment))
 
 
 def envelope(blobs: Sequence[bytes], options: dict[str, Any]) -> bytes:

@@ -42,7 +42,8 @@ function unpackEnvelope(bytes) {
   return {options, blobs};
 }
 
-export default function (component) {
+// What Streamlit calls, once for each change of data or theme.
+function entry(component) {
   const {options, blobs} = unpackEnvelope(component.data);
   return mount(component.parentElement, blobs, options);
 }
