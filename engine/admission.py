@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from engine.kv.manager import KVManager
 from engine.sequence import SequenceGroup
-from engine.settings import Settings
+from engine.settings import MAX_TOKENS, Settings
 
 
 class Refusal(NamedTuple):
@@ -33,6 +33,8 @@ def refusal(group: SequenceGroup, settings: Settings, kv: KVManager) -> Refusal 
     if context is not None and prompt_len >= context:
         reason = "prompt_too_long" if prompt_len > context else "no_room_for_token"
         return Refusal(reason, "context", prompt_len + 1, context)
+    if prompt_len + group.max_tokens > MAX_TOKENS:
+        return Refusal("prompt_too_long", "context", prompt_len + group.max_tokens, MAX_TOKENS)
     if settings.max_num_seqs is not None and request.sampling.n > settings.max_num_seqs:
         return Refusal("too_many_samples", "seats", request.sampling.n, settings.max_num_seqs)
     need = kv.never_fits(group)

@@ -134,17 +134,29 @@ class Sequence:
         self.num_cached_tokens = 0
 
     def __repr__(self) -> str:
-        return f"<{self.group.request.request_id}.{self.sample} {self.status.name} {self.num_computed_tokens}/{self.num_tokens}>"
+        name = f"{self.group.request.request_id}.{self.sample}"
+        return f"<{name} {self.status.name} {self.num_computed_tokens}/{self.num_tokens}>"
 
 
 class SequenceGroup:
     """A request inside the engine: its sequences, its place in the queue, how often it was preempted.
 
-    `rank` orders the queue (smaller is nearer the head). `max_tokens` is the output limit of each sample, cut to what
-    the context leaves.
+    `rank` orders the queue (smaller is nearer the head). `is_forked` says that all samples have their share of the
+    prompt. `max_tokens` is the output limit of each sample, cut to what the context leaves.
     """
 
-    __slots__ = ("index", "max_tokens", "num_preemptions", "prompt_len", "rank", "request", "sequences", "status")
+    __slots__ = (
+        "index",
+        "is_forked",
+        "max_tokens",
+        "num_finished",
+        "num_preemptions",
+        "prompt_len",
+        "rank",
+        "request",
+        "sequences",
+        "status",
+    )
 
     def __init__(self, request: Request, index: int, first_sequence: int, max_tokens: int, ticks: Ticks) -> None:
         self.request = request
@@ -154,12 +166,15 @@ class SequenceGroup:
         self.status = SequenceStatus.WAITING
         self.rank = 0
         self.num_preemptions = 0
+        self.num_finished = 0
+        self.is_forked = False
         self.sequences = [Sequence(first_sequence + i, self, i, ticks) for i in range(request.sampling.n)]
 
     @property
     def lead(self) -> Sequence:
         """The sequence that computes the prompt: the first unfinished one; the other samples fork from it."""
-        return next(iter(self.unfinished), self.sequences[0])
+        unfinished = (seq for seq in self.sequences if seq.status is not SequenceStatus.FINISHED)
+        return next(unfinished, self.sequences[0])
 
     @property
     def unfinished(self) -> list[Sequence]:
@@ -178,4 +193,4 @@ class SequenceGroup:
 
     @property
     def is_finished(self) -> bool:
-        return all(seq.status is SequenceStatus.FINISHED for seq in self.sequences)
+        return self.num_finished == len(self.sequences)

@@ -5,6 +5,7 @@ Everything that real engines do differently is a named field here, never a subcl
 outside data and answers a bad value with one sentence that names the value, the limit and what to change.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from math import isfinite
@@ -22,7 +23,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "pow2_of": ("output", "total"),
     "over_budget": ("refuse", "wait"),
 }
-MAX_BLOCKS = 16_777_216
+MAX_BLOCKS = 2_097_152
+UNLIMITED_BLOCKS = 16_777_216
 MAX_TOKENS = 2**31 - 1
 
 
@@ -73,11 +75,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
-                raise SettingsError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
+                raise SettingsError(f"{name} is {_shown(getattr(self, name))}; choose one of {', '.join(choices)}.")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                raise SettingsError(f"{name} is {value}; it has to be between {low} and {high}.")
+                raise SettingsError(f"{name} is {_shown(value)}; it has to be between {low} and {high}.")
         if self.num_blocks is not None and self.kv_capacity_tokens is not None:
             raise SettingsError("num_blocks and kv_capacity_tokens are both set; give only one of them.")
         if self.kv_manager == "max" and self.max_model_len is None:
@@ -86,6 +88,11 @@ class Settings:
             raise SettingsError(
                 f"chunk_size is {self.chunk_size}, but policy {self.policy!r} does not cut prompts; "
                 "choose policy 'chunked'."
+            )
+        if self.kv_manager == "paged" and (self.pool_blocks or 0) > MAX_BLOCKS:
+            raise SettingsError(
+                f"kv_capacity_tokens is {self.kv_capacity_tokens}; in blocks of {self.block_size} that is more than "
+                f"{MAX_BLOCKS} blocks, so choose a larger block_size."
             )
         if self.kv_manager == "paged" and self.pool_blocks == 0:
             raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
@@ -111,7 +118,7 @@ class Settings:
     def block_range(self) -> tuple[int, int]:
         """First id of the paged pool and the id after its last one."""
         first = int(self.null_block)
-        return first, first + (MAX_BLOCKS if self.pool_blocks is None else self.pool_blocks)
+        return first, first + (UNLIMITED_BLOCKS if self.pool_blocks is None else self.pool_blocks)
 
     @property
     def pool_tokens(self) -> int | None:
@@ -142,11 +149,13 @@ class Settings:
         """Settings from outside data. Raises SettingsError for an unknown name, a wrong type or a value out of range."""
         unknown = sorted(set(values) - _TYPES.keys())
         if unknown:
-            raise SettingsError(f"unknown setting {unknown[0]!r}; known are {', '.join(sorted(_TYPES))}.")
+            raise SettingsError(f"unknown setting {_shown(unknown[0])}; known are {', '.join(sorted(_TYPES))}.")
         return replace(base or cls(), **{name: _coerce(name, value) for name, value in values.items()})
 
 
 _TYPES: dict[str, str] = {f.name: str(getattr(f.type, "__name__", f.type)).split(" ")[0] for f in fields(Settings)}
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _OPTIONAL = {f.name for f in fields(Settings) if "None" in str(f.type)}
 _RANGES: dict[str, tuple[float, float]] = {
     "block_size": (1, 65_536),
@@ -181,23 +190,38 @@ def _coerce(name: str, value: Any) -> Any:
             return value
         if isinstance(value, str) and value.lower() in ("true", "false"):
             return value.lower() == "true"
-        raise SettingsError(f"{name} is {value!r}; write true or false.")
+        raise SettingsError(f"{name} is {_shown(value)}; write true or false.")
     if kind.startswith("tuple"):
         parts = value.split(",") if isinstance(value, str) else value
         if not isinstance(parts, (list, tuple)):
-            raise SettingsError(f"{name} is {value!r}; give a list of whole numbers.")
+            raise SettingsError(f"{name} is {_shown(value)}; give a list of whole numbers.")
         return tuple(_number(name, part, whole=True) for part in parts)
     return _number(name, value, whole=kind.startswith("int"))
 
 
 def _number(name: str, value: Any, whole: bool) -> int | float:
-    problem = SettingsError(f"{name} is {value!r}; give a {'whole ' if whole else ''}number.")
+    problem = SettingsError(f"{name} is {_shown(value)}; give a {'whole ' if whole else ''}number.")
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise problem
-    try:
-        number = float(value) if not whole or isinstance(value, float) else int(value)
-    except ValueError:
-        raise problem from None
-    if not isfinite(number) or (whole and number != int(number)):
+    if isinstance(value, str) and not (_WHOLE if whole else _DECIMAL).fullmatch(value.strip()):
         raise problem
+    try:
+        number = int(value) if whole and not isinstance(value, float) else float(value)
+        if isinstance(number, float) and (not isfinite(number) or (whole and not number.is_integer())):
+            raise problem
+    except (ValueError, OverflowError):
+        raise problem from None
     return int(number) if whole else number
+
+
+def _shown(value: Any) -> str:
+    """The value as a user wrote it, cut when it is long; text stands in quotes."""
+    if isinstance(value, str):
+        return repr(value if len(value) <= 60 else value[:60] + "…")
+    text = _digits(value) if isinstance(value, int) else repr(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _digits(number: int) -> str:
+    """A whole number as text; one of thousands of digits only by its size."""
+    return str(number) if abs(number) < 10**60 else f"a number of about {int(number.bit_length() * 0.30103)} digits"

@@ -40,6 +40,7 @@ class PagedKV:
         self.pool = BlockPool(settings.free_list, first, end, settings.block_script)
         self._counts = self.pool.used
         self.host = BlockPool(settings.free_list, end, end + settings.num_host_blocks)
+        self._admit_lookahead = settings.admit_lookahead
         self._watermark = int(settings.watermark * (self.pool.size + first))
         self._recorder = recorder
 
@@ -56,7 +57,8 @@ class PagedKV:
 
     def never_fits(self, group: SequenceGroup) -> Need | None:
         """Full prompt blocks are stored once for all samples; the rest once for each."""
-        total = num_blocks_for(group.prompt_len + group.max_tokens - 1, self.block_size)
+        ahead = max(group.max_tokens - 1, self._admit_lookahead)
+        total = num_blocks_for(group.prompt_len + ahead, self.block_size)
         shared = group.prompt_len // self.block_size
         needed = shared + len(group.sequences) * (total - shared)
         return Need(needed, self.pool.size, "blocks") if needed > self.pool.size else None

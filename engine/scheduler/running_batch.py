@@ -107,6 +107,7 @@ class RunningBatch:
             seq.status = SequenceStatus.PREEMPTED
             self.unseat(seq)
         group.status = SequenceStatus.PREEMPTED
+        group.is_forked = False
         group.num_preemptions += 1
         self.waiting.return_to_head(group)
         self.has_preempted = True
@@ -148,6 +149,7 @@ class RunningBatch:
         seq.settle()
         was_preempted = seq.status is SequenceStatus.PREEMPTED
         seq.status = SequenceStatus.FINISHED
+        seq.group.num_finished += 1
         if seq.group.is_finished:
             seq.group.status = SequenceStatus.FINISHED
             if was_preempted:
@@ -202,6 +204,8 @@ class RunningBatch:
 
     def _share_prompt(self, seq: Sequence, num_tokens: int) -> int:
         """Of several samples only the lead computes the prompt; the others fork from it before anybody writes on."""
+        if seq.group.is_forked:
+            return num_tokens
         lead, prompt_len = seq.group.lead, seq.group.prompt_len
         if lead.num_computed_tokens < prompt_len:
             return min(num_tokens, prompt_len - lead.num_computed_tokens) if seq is lead else 0
@@ -209,6 +213,7 @@ class RunningBatch:
             if not child.num_computed_tokens and child.num_missing_tokens:
                 self.kv.fork(lead, child)
                 self._recorder.close()
+        seq.group.is_forked = True
         return min(num_tokens, seq.num_missing_tokens)
 
     def _plan(self, seq: Sequence, num_tokens: int) -> None:

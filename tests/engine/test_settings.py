@@ -29,6 +29,14 @@ def test_text_from_the_command_line_becomes_numbers_truth_values_and_lists():
         ({"num_blocks": 0}, ["num_blocks is 0", "between 1 and"]),
         ({"num_blocks": -3}, ["num_blocks is -3"]),
         ({"num_blocks": 10**30}, ["num_blocks is 1000"]),
+        ({"num_blocks": 10**400}, ["num_blocks is a number of about 400 digits", "between 1 and"]),
+        ({"num_blocks": "9" * 5000}, ["num_blocks is '999", "whole number"]),
+        ({"num_blocks": "1_000"}, ["num_blocks is '1_000'", "whole number"]),
+        ({"num_blocks": "٣"}, ["whole number"]),
+        ({"watermark": 10**400}, ["watermark", "number"]),
+        ({"block_script": [1, 10**400]}, ["block_script names block"]),
+        ({"policy": "x" * 100_000}, ["xxx…", "static"]),
+        ({"kv_capacity_tokens": 2**30, "block_size": 1}, ["more than 2097152 blocks", "larger block_size"]),
         ({"num_blocks": 1.5}, ["num_blocks is 1.5", "whole number"]),
         ({"num_blocks": True}, ["num_blocks is True"]),
         ({"num_blocks": float("inf")}, ["num_blocks is inf"]),
@@ -54,6 +62,7 @@ def test_a_bad_value_is_named_with_its_limit(values, words):
     for word in words:
         assert word in str(problem.value)
     assert "\n" not in str(problem.value)
+    assert len(str(problem.value)) < 700
 
 
 def test_a_pool_in_tokens_holds_whole_blocks_only():
