@@ -5,10 +5,13 @@ command that was asked for is imported; it brings what it needs.
 """
 
 import argparse
-import os
+import re
 import sys
 from importlib import import_module
 from typing import NoReturn
+
+from scenarios.fields import shown
+from scenarios.terminal import STOPPED, command, say, uninterrupted
 
 COMMANDS = {
     "list": "the scenarios that come with KVScope",
@@ -27,7 +30,8 @@ class Parser(argparse.ArgumentParser):
     """An argument parser that answers with one sentence instead of a usage text."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}; see {self.prog} --help.")
+        short = re.sub(r"(\S{64})\S+", r"\1…", message)
+        raise UsageError(f"{self.prog}: {short}; see {self.prog} --help.")
 
 
 def main(arguments: list[str]) -> int:
@@ -35,26 +39,39 @@ def main(arguments: list[str]) -> int:
     try:
         return _execute(arguments)
     except KeyboardInterrupt as stop:
-        print(str(stop) or "Stopped.", file=sys.stderr)
-        return 130
+        with uninterrupted():
+            say(str(stop) or "Stopped.")
+        return STOPPED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        raise
     except (ValueError, OSError, MemoryError) as error:
         if not _is_for_users(error):
             raise
-        print(_one_line(error), file=sys.stderr)
+        say(_sentence(error))
         return 2
 
 
 def _execute(arguments: list[str]) -> int:
     name = arguments[0] if arguments else "--help"
     if name not in COMMANDS:
+        if not name.startswith("-"):
+            raise UsageError(f"{shown(name)} is no command; choose one of {', '.join(COMMANDS)}.")
         _overview().parse_args([name])
-    command = import_module(f"scenarios.commands.{name}")
+    module = import_module(f"scenarios.commands.{name}")
     parser = Parser(prog=f"python -m scenarios {name}", description=COMMANDS[name], allow_abbrev=False)
-    command.add_arguments(parser)
-    return command.execute(parser.parse_args(arguments[1:]))
+    module.add_arguments(parser)
+    return module.execute(parser.parse_args(_joined(arguments[1:])))
+
+
+def _joined(arguments: list[str]) -> list[str]:
+    """`--window -1:5` as `--window=-1:5`: a value that begins with a minus sign is no option."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and _OPTION.fullmatch(joined[-1]) and _NEGATIVE.match(argument):
+            joined[-1] += f"={argument}"
+        else:
+            joined.append(argument)
+    return joined
 
 
 def _overview() -> Parser:
@@ -80,14 +97,17 @@ def _is_for_users(error: Exception) -> bool:
     return isinstance(error, known)
 
 
-def _one_line(error: Exception) -> str:
+def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this; take fewer requests (--first N) or a larger block_size."
+        return "there is not enough memory for this; take a smaller input."
     if isinstance(error, OSError):
-        return f"{error.filename or 'a file'}: {error.strerror or error}."
-    return " ".join(str(error).split())
+        return f"{error.filename or 'the output'}: {error.strerror or error}."
+    return str(error)
+
+
+_OPTION = re.compile(r"--[a-z]+")
+_NEGATIVE = re.compile(r"-(\d|\.\d|inf|nan)", re.IGNORECASE)
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(command(main))

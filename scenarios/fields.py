@@ -6,9 +6,12 @@ say which names exist.
 """
 
 from collections.abc import Iterable, Mapping
+from reprlib import Repr
 from typing import Any
 
 MAX_TEXT = 10_000
+MAX_SHOWN = 60
+HALF_CHARACTERS = "it has a surrogate that stands alone, which is half a character; write the whole one"
 
 
 class ScenarioError(ValueError):
@@ -16,9 +19,32 @@ class ScenarioError(ValueError):
 
 
 def shown(value: Any) -> str:
-    """The value as a message may quote it: one line, at most 60 characters."""
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**30 else "a number of more than 30 digits"
-    return text if len(text) <= 60 else text[:57] + "..."
+    """The value as a message may quote it: one line, about 60 characters, however large or deep it is."""
+    if isinstance(value, str):
+        return repr(shortened(value))
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    return shortened(_SHORT.repr(value))
+
+
+def shown_path(path: object) -> str:
+    """A path in quotes; of a long one the end, which tells it from others."""
+    text = str(path)
+    return repr(text if len(text) <= MAX_SHOWN else "…" + text[-MAX_SHOWN:])
+
+
+def shortened(text: str) -> str:
+    """The text, or its first 60 characters and a sign that there are more."""
+    return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
+
+
+def is_unicode(text: str) -> bool:
+    """Whether UTF-8 can hold the text; JSON can also give halves of characters (lone surrogates), which no file can."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 class Fields:
@@ -56,6 +82,8 @@ class Fields:
         value = self.required(key)
         if not isinstance(value, str) or not 0 < len(value) <= MAX_TEXT:
             raise self.problem(key, f"it has to be a text of 1 to {MAX_TEXT:,} characters")
+        if not is_unicode(value):
+            raise self.problem(key, HALF_CHARACTERS)
         return value
 
     def name(self, key: str) -> str:
@@ -99,4 +127,11 @@ def _prose(texts: Fields, language: str, limit: int) -> str:
     value = texts.required(language)
     if not isinstance(value, str) or len(value) > limit:
         raise texts.problem(language, f"it has to be a text of at most {limit:,} characters")
+    if not is_unicode(value):
+        raise texts.problem(language, HALF_CHARACTERS)
     return value
+
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 2 * MAX_SHOWN
+_SHORT.maxlevel = 4

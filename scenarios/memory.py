@@ -2,10 +2,11 @@
 
 A trace grows with what changes hands: a few rows for every block that is taken, filled and released, a few for every
 request, one for every step. The prices are measured and the estimate is an upper bound without preemptions; a request
-that can never be served counts nothing.
+that can never be served counts nothing. What an operation on the pool takes is counted in `ops.py`.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from engine.request import Request
@@ -18,11 +19,29 @@ BYTES_PER_REQUEST = 4_000
 BYTES_PER_STEP = 400
 SHARE_OF_FREE_MEMORY = 0.5
 """Figures, files and the way to the browser need the rest."""
+FEWER_REQUESTS = "fewer or shorter requests"
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def estimate(settings: Settings, requests: Iterable[Request]) -> int:
-    """Bytes that the trace of this run needs at most."""
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Bytes that the trace of a run needs at most, by what they are spent on."""
+
+    requests: int
+    blocks: int
+    steps: int
+
+    @classmethod
+    def of(cls, num_requests: int, num_blocks: int, num_steps: int) -> "Need":
+        return cls(num_requests * BYTES_PER_REQUEST, num_blocks * BYTES_PER_BLOCK, num_steps * BYTES_PER_STEP)
+
+    @property
+    def total(self) -> int:
+        return self.requests + self.blocks + self.steps
+
+
+def estimate(settings: Settings, requests: Iterable[Request]) -> Need:
+    """What this run needs at most."""
     pool = settings.pool_blocks
     num_requests = num_blocks = num_steps = 0
     for request in requests:
@@ -34,18 +53,26 @@ def estimate(settings: Settings, requests: Iterable[Request]) -> int:
         needed = -(-num_tokens // settings.block_size)
         if settings.kv_manager == "paged" and (pool is None or needed <= pool):
             num_blocks += request.sampling.n * needed
-    steps = min(num_steps, settings.max_steps)
-    return num_requests * BYTES_PER_REQUEST + num_blocks * BYTES_PER_BLOCK + steps * BYTES_PER_STEP
+    return Need.of(num_requests, num_blocks, min(num_steps, settings.max_steps))
 
 
-def refuse_if_too_large(settings: Settings, requests: Iterable[Request]) -> None:
-    """Raises ScenarioError when the estimate exceeds the memory that this machine can spare."""
-    needed, limit = estimate(settings, requests), int(available() * SHARE_OF_FREE_MEMORY)
-    if needed > limit:
-        raise ScenarioError(
-            f"this run would need about {_gigabytes(needed)} of memory and {_gigabytes(limit)} can be spared; "
-            "take fewer requests (--first N), a larger block_size, or fewer max_steps."
-        )
+def refuse_if_too_large(need: Need, advice: str = FEWER_REQUESTS) -> None:
+    """Raises ScenarioError when the need exceeds the memory that this machine can spare.
+
+    `advice` is what the caller's user can take less of; a setting is named where most of the memory depends on it.
+    """
+    limit = int(available() * SHARE_OF_FREE_MEMORY)
+    if need.total <= limit:
+        return
+    setting = ""
+    if need.blocks > need.total / 2:
+        setting = ", or a larger block_size"
+    elif need.steps > need.total / 2:
+        setting = ", or a smaller max_steps"
+    raise ScenarioError(
+        f"this run would need about {_gigabytes(need.total)} of memory and {_gigabytes(limit)} can be spared; "
+        f"take {advice}{setting}."
+    )
 
 
 def available() -> int:

@@ -18,22 +18,13 @@ from engine.sequence import SequenceGroup, Ticks
 from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
-from scenarios.fields import ScenarioError, shown
+from scenarios.fields import ScenarioError
+from scenarios.operations import Op, appended_later, num_tokens_of, read_ops
 
 Result = dict[str, Any]
-Op = Sequence[Any]
-
-OPERANDS = {
-    "allocate": ("name", "tokens"),
-    "append": ("name", "tokens"),
-    "fork": ("name", "name"),
-    "free": ("name",),
-    "match": ("tokens",),
-    "evict": ("count",),
-}
+Progress = Callable[["BlockPoolOps"], None]
 ERRORS = ("out_of_blocks", "unknown_seq", "duplicate_seq", "empty_prompt")
 """Several at once: the first of this order."""
-MAX_TOKENS = 10_000_000
 
 
 class OpError(Exception):
@@ -47,7 +38,7 @@ class BlockPoolOps:
     def __init__(self, settings: Settings, ops: Iterable[Op], name: str = "", recorder: Recorder | None = None) -> None:
         if settings.kv_manager != "paged":
             raise ScenarioError(f"kv_manager is {settings.kv_manager!r}; operations need the paged one.")
-        self.ops = [_checked(op, number) for number, op in enumerate(ops)]
+        self.ops = read_ops(ops)
         self.recorder = recorder or Recorder(trace_header(settings, name))
         self.kv = PagedKV(settings, self.recorder)
         self.sequences: dict[str, EngineSequence] = {}
@@ -67,13 +58,24 @@ class BlockPoolOps:
             "evict": lambda count: {"evicted": []},
         }
 
-    def run(self) -> "BlockPoolOps":
-        """Carry out every operation. Returns itself."""
-        outputs = _appended_later(self.ops)
+    def run(self, progress: Progress | None = None) -> "BlockPoolOps":
+        """Carry out every operation. `progress` is called before each one; it may raise to stop. Returns itself."""
+        outputs = appended_later(self.ops)
         for number, op in enumerate(self.ops):
+            if progress is not None:
+                progress(self)
             self._output_len = outputs[number]
             self.results.append(self._step(number, op))
         return self
+
+    @property
+    def num_done(self) -> int:
+        """Operations that are carried out."""
+        return len(self.results)
+
+    @property
+    def num_steps(self) -> int:
+        return len(self.results)
 
     @property
     def tables(self) -> dict[str, list[int]]:
@@ -118,7 +120,7 @@ class BlockPoolOps:
         return {"hit_tokens": allocation.hit_tokens, "new_blocks": len(allocation.new_blocks)}
 
     def _append(self, name: str, tokens: int | Sequence[int]) -> Result:
-        seq, count = self._known(name), _num_tokens(tokens)
+        seq, count = self._known(name), num_tokens_of(tokens)
         if not count:
             return {"new_blocks": 0, "cow_copies": 0}
         allocation = self.kv.allocate(seq, count)
@@ -180,63 +182,6 @@ class BlockPoolOps:
         self.recorder.close()
 
 
-def run_ops(settings: Settings, ops: Iterable[Op], name: str = "") -> Trace:
+def run_ops(settings: Settings, ops: Iterable[Op], name: str = "", progress: Progress | None = None) -> Trace:
     """The trace of a list of operations, one a step. Raises ScenarioError for an operation that is not well formed."""
-    return BlockPoolOps(settings, ops, name).run().recorder.trace()
-
-
-def _appended_later(ops: Sequence[Op]) -> list[int]:
-    """For each operation that makes a sequence: the tokens that will be appended to it before it is freed."""
-    totals = [0] * len(ops)
-    maker: dict[str, int] = {}
-    for number, (verb, *operands) in enumerate(ops):
-        if verb in ("allocate", "fork"):
-            maker.setdefault(operands[-1] if verb == "fork" else operands[0], number)
-        elif verb == "append" and operands[0] in maker:
-            totals[maker[operands[0]]] += _num_tokens(operands[1])
-        elif verb == "free":
-            maker.pop(operands[0], None)
-    return totals
-
-
-def _num_tokens(tokens: int | Sequence[int]) -> int:
-    return tokens if isinstance(tokens, int) else len(tokens)
-
-
-def _checked(op: Any, number: int) -> Op:
-    """The operation, if its name and operands are as in OPERANDS. Raises ScenarioError."""
-    where = f"ops[{number}]"
-    if not isinstance(op, (list, tuple)) or not op or not isinstance(op[0], str):
-        raise ScenarioError(f"{where} is {shown(op)}; an operation is a list that begins with its name.")
-    kinds = OPERANDS.get(op[0])
-    if kinds is None:
-        raise ScenarioError(f"{where} is the unknown operation {shown(op[0])}; known are {', '.join(OPERANDS)}.")
-    if len(op) != 1 + len(kinds):
-        raise ScenarioError(f"{where} {op[0]} has {len(op) - 1} operands; it takes {len(kinds)}: {', '.join(kinds)}.")
-    for kind, value in zip(kinds, op[1:], strict=True):
-        problem = _CHECKS[kind](value)
-        if problem:
-            raise ScenarioError(f"{where} {op[0]} has {shown(value)}; {problem}.")
-    return op
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS
-
-
-def _check_name(value: Any) -> str:
-    return "" if isinstance(value, str) and 0 < len(value) <= 1_000 else "a sequence is named by a text"
-
-
-def _check_count(value: Any) -> str:
-    return "" if _is_count(value) else f"give a whole number from 0 to {MAX_TOKENS:,}"
-
-
-def _check_tokens(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        fits = len(value) <= MAX_TOKENS and all(type(token) is int and 0 <= token < 2**31 for token in value)
-        return "" if fits else "token ids are whole numbers from 0 to 2,147,483,647"
-    return "" if _is_count(value) else f"give a list of token ids or a number of tokens up to {MAX_TOKENS:,}"
-
-
-_CHECKS: dict[str, Callable[[Any], str]] = {"name": _check_name, "count": _check_count, "tokens": _check_tokens}
+    return BlockPoolOps(settings, ops, name).run(progress).recorder.trace()

@@ -17,7 +17,7 @@ MAX_REQUESTS = 1_000_000
 MAX_SEQUENCES = 4_000_000
 MAX_SAMPLES = 4_096
 MAX_TOKENS = 2**31 - 1
-MAX_SECONDS = 1e15
+MAX_SECONDS = 1e12
 MAX_CONTENT = 2**63 - 1
 
 
@@ -142,7 +142,7 @@ def _dump_prompt(prompt: Prompt, index: int) -> Any:
 
 
 def _measured(fields: Fields) -> dict[str, float]:
-    values = fields.data.get("measured") or {}
+    values = fields.required("measured") if "measured" in fields else {}
     if not isinstance(values, Mapping) or len(values) > 32:
         raise fields.problem("measured", "it has to be an object of at most 32 times in seconds")
     for name, value in values.items():

@@ -4,21 +4,25 @@ A trace file is run on Llama-3-8B, an H100-80GB and 25,600 blocks of 16: with st
 batching, and with chunked prefill. Every run is checked against the memory of this machine before it starts.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from engine.loop import Engine, simulate
-from engine.request import Request
+from engine.request import Request, SequenceStatus
 from engine.settings import Settings, SettingsError
 from engine.trace.metrics import measure
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, REASONS, RESOURCES
 from scenarios.fields import ScenarioError
-from scenarios.memory import refuse_if_too_large
-from scenarios.ops import run_ops
+from scenarios.memory import FEWER_REQUESTS, estimate, refuse_if_too_large
+from scenarios.operations import need_of_ops, read_ops
+from scenarios.ops import BlockPoolOps, run_ops
 from scenarios.scenario import Run, Scenario
 
-Progress = Callable[[Engine], None]
+Progress = Callable[[Engine | BlockPoolOps], None]
+"""Called with what runs: `num_done` (requests or operations) and `num_steps` say how far it is."""
 
 TRACE_FILE_SETTINGS = Settings(
     hardware="H100-80GB", model="Llama-3-8B", block_size=16, num_blocks=25_600, max_num_seqs=256
@@ -29,19 +33,27 @@ TRACE_FILE_RUNS = (
     Run("chunked", {"policy": "chunked", "max_num_batched_tokens": 2_048}),
 )
 MAX_LISTED_REFUSALS = 1_000
+FEWER_OPS = "fewer or smaller operations"
 
 
-def run(scenario: Scenario, run_name: str | None = None, progress: Progress | None = None) -> Trace:
-    """The trace of one run (the first without a name). `progress(engine)` is called now and then and may raise to stop.
+def run(
+    scenario: Scenario,
+    run_name: str | None = None,
+    progress: Progress | None = None,
+    fewer_requests: str = FEWER_REQUESTS,
+) -> Trace:
+    """The trace of one run (the first without a name). `progress` is called now and then and may raise to stop.
 
-    Raises ScenarioError for settings that cannot be used and for a run that would not fit into memory.
+    Raises ScenarioError for settings that cannot be used and for a run that would not fit into memory; what the user
+    can do about it is `fewer_requests`.
     """
     settings = scenario.settings_of(run_name)
     name = f"{scenario.name}/{scenario.run_of(run_name).name}"
     try:
         if scenario.ops is not None:
-            return run_ops(settings, scenario.ops, name)
-        refuse_if_too_large(settings, scenario.all_requests(run_name))
+            refuse_if_too_large(need_of_ops(settings, read_ops(scenario.ops)), FEWER_OPS)
+            return run_ops(settings, scenario.ops, name, progress)
+        refuse_if_too_large(estimate(settings, scenario.all_requests(run_name)), fewer_requests)
         return simulate(settings, scenario.workload_for(run_name), name, progress)
     except SettingsError as error:
         raise ScenarioError(str(error)) from None
@@ -64,18 +76,27 @@ def of_requests(name: str, requests: tuple[Request, ...], title: str = "") -> Sc
     )
 
 
-def result(name: str, trace: Trace) -> dict[str, Any]:
-    """The figures of one run as `scenarios run --json` prints them, refused requests with their reasons."""
+def result(name: str, trace: Trace, num_expected: int = 0) -> dict[str, Any]:
+    """The figures of one run as `scenarios run --json` prints them, refused requests with their reasons.
+
+    `num_expected` requests were to run; those of them that the run did not even come to are unfinished as well.
+    """
     figures = measure(trace).as_dict()
+    stopped = bool((trace.decisions["action"] == ACTIONS.index("stop")).any())
     refusals = refused(trace)
     by_reason: dict[str, int] = {}
     for refusal in refusals:
         by_reason[refusal["reason"]] = by_reason.get(refusal["reason"], 0) + 1
+    unfinished = max(num_expected, figures["requests"]) - figures["finished"] - figures["rejected"]
+    if unfinished and not stopped:
+        unfinished -= _num_running_at_end(trace)
     return {
         "name": name,
         "settings": trace.header["settings"],
         **figures,
-        "stopped": bool((trace.decisions["action"] == ACTIONS.index("stop")).any()),
+        "stopped": stopped,
+        "unfinished": unfinished,
+        "unfinished_reason": blocked(trace) if unfinished and not stopped else None,
         "rejected_reasons": by_reason,
         "rejected_requests": refusals[:MAX_LISTED_REFUSALS],
     }
@@ -83,17 +104,31 @@ def result(name: str, trace: Trace) -> dict[str, Any]:
 
 def refused(trace: Trace) -> list[dict[str, Any]]:
     """Every refused request: id, reason code, and what it needed of which resource against what there is."""
-    columns: Mapping[str, Any] = trace.decisions
-    return [
-        {
-            "id": trace.requests[request]["id"],
-            "reason": REASONS[reason],
-            "resource": RESOURCES[resource],
-            "needed": int(needed),
-            "available": int(available),
-        }
-        for action, reason, request, resource, needed, available in zip(
-            *(columns[key] for key in ("action", "reason", "request", "resource", "needed", "available")), strict=True
-        )
-        if ACTIONS[action] == "reject"
-    ]
+    rejected = trace.decisions["action"] == ACTIONS.index("reject")
+    return [_told(trace, number) for number in np.flatnonzero(rejected).tolist()]
+
+
+def blocked(trace: Trace) -> dict[str, Any] | None:
+    """Why the head of the queue was not let in when this was last decided, told like a refusal; None if it never was."""
+    action, reason = trace.decisions["action"], trace.decisions["reason"]
+    skipped = np.flatnonzero((action == ACTIONS.index("skip")) & (reason != REASONS.index("behind_head")))
+    return _told(trace, int(skipped[-1])) if len(skipped) else None
+
+
+def _num_running_at_end(trace: Trace) -> int:
+    """Sequences of a story told by operations that are never freed; no engine stops while a request can decode."""
+    if "requests" not in trace.tracks:
+        return 0
+    status = trace.cut(event=trace.num_events).tracks["requests"]["status"]
+    return int((status == SequenceStatus.DECODE).sum())
+
+
+def _told(trace: Trace, number: int) -> dict[str, Any]:
+    decision = {key: int(column[number]) for key, column in trace.decisions.items()}
+    return {
+        "id": trace.requests[decision["request"]]["id"],
+        "reason": REASONS[decision["reason"]],
+        "resource": RESOURCES[decision["resource"]],
+        "needed": decision["needed"],
+        "available": decision["available"],
+    }

@@ -208,7 +208,7 @@ def _no_constant(name: str) -> None:
 
 
 def _object(fields: Fields, key: str) -> Mapping[str, Any]:
-    value = fields.data.get(key) or {}
+    value = fields.required(key) if key in fields else {}
     if not isinstance(value, Mapping):
         raise fields.problem(key, "it has to be an object with named values")
     return value

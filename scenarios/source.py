@@ -12,8 +12,9 @@ from typing import Any
 
 from engine.trace.trace import Trace
 from scenarios import catalogue
-from scenarios.fields import ScenarioError
+from scenarios.fields import ScenarioError, shortened, shown_path
 from scenarios.readers import TraceFile, convert_summary, read
+from scenarios.readers.source import refuse_what_is_no_file
 from scenarios.run import of_requests
 from scenarios.scenario import Scenario, parse
 
@@ -58,14 +59,21 @@ class Source:
         if self.file is not None:
             summary = convert_summary(self.file)
             return {key: value for key, value in summary.items() if key not in ("first", "last")}
-        return {"format": self.format, "accepted": self._num_accepted(), "rejected": []}
+        return {"format": self.format, "accepted": self.num_entries, "rejected": []}
 
-    def _num_accepted(self) -> int:
+    @property
+    def num_entries(self) -> int:
         """Requests, or operations where a scenario is told by them."""
         if self.trace is not None:
             return len(self.trace.requests)
         assert self.scenario is not None
         return len(self.scenario.ops if self.scenario.ops is not None else self.scenario.all_requests())
+
+    @property
+    def total(self) -> str:
+        """What there is to run, such as "12 requests"."""
+        is_ops = self.scenario is not None and self.scenario.ops is not None
+        return f"{self.num_entries:,} {'operations' if is_ops else 'requests'}"
 
 
 def find(name_or_file: str, cut: Cut = Cut(), progress: Callable[..., None] | None = None) -> Source:
@@ -75,6 +83,7 @@ def find(name_or_file: str, cut: Cut = Cut(), progress: Callable[..., None] | No
         _refuse_cut(cut, name_or_file)
         return Source(name_or_file, "scenario", scenario=scenarios[name_or_file])
     path = Path(name_or_file)
+    refuse_what_is_no_file(path, shown_path(path))
     head = _head(path, scenarios)
     if head.startswith(MAGIC):
         _refuse_cut(cut, path.name)
@@ -91,11 +100,11 @@ def trace_file(
 ) -> Source:
     """A trace file as a scenario of three runs. Raises ScenarioError when no row can be used."""
     file = read(source, name=name, first=cut.first, window=cut.window, rate=cut.rate, qps=cut.qps, progress=progress)
-    shown = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in Path(name).name)[:100]
-    stem = shown.split(".")[0].strip() or "trace"
+    title = "".join(c if c.isprintable() and c not in "/\\" else "_" for c in Path(name).name)[:100]
+    stem = title.split(".")[0].strip() or "trace"
     if not file.requests:
-        raise ScenarioError(f"{name} has no usable request in {file.num_rows:,} rows{_why(file)}")
-    scenario = of_requests(stem, tuple(file.requests), title=shown)
+        raise ScenarioError(f"{title} has no usable request in {file.num_rows:,} rows{_why(file)}")
+    scenario = of_requests(stem, tuple(file.requests), title=title)
     return Source(stem, file.format, scenario=scenario, file=file)
 
 
@@ -108,7 +117,7 @@ def _why(file: TraceFile) -> str:
 def _refuse_cut(cut: Cut, name: str) -> None:
     if not cut.is_whole:
         raise ScenarioError(
-            f"{name} is no trace file; --first, --window, --rate and --qps choose from trace files only."
+            f"{shortened(name)} is no trace file; --first, --window, --rate and --qps choose from trace files only."
         )
 
 
@@ -117,20 +126,22 @@ def _head(path: Path, scenarios: dict[str, Scenario]) -> bytes:
         with path.open("rb") as stream:
             return stream.read(HEAD_BYTES)
     except IsADirectoryError:
-        raise ScenarioError(f"{str(path)!r} is a folder; give a file or the name of a scenario.") from None
+        raise ScenarioError(f"{shown_path(path)} is a folder; give a file or the name of a scenario.") from None
     except FileNotFoundError:
         near = get_close_matches(str(path), scenarios, n=1)
         hint = f"did you mean {near[0]}?" if near else "`python -m scenarios list` shows the scenarios."
-        raise ScenarioError(f"there is no scenario and no file named {str(path)!r}; {hint}") from None
+        raise ScenarioError(f"there is no scenario and no file named {shown_path(path)}; {hint}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no usable path"
-        raise ScenarioError(f"{str(path)!r} cannot be read: {reason}.") from None
+        raise ScenarioError(f"{shown_path(path)} cannot be read: {reason}.") from None
 
 
 def _content(path: Path, limit: int) -> bytes:
     size = path.stat().st_size
     if size > limit:
-        raise ScenarioError(f"{path.name} has {size / 1e6:,.0f} MB; at most {limit / 1e6:,.0f} MB can be opened.")
+        raise ScenarioError(
+            f"{shortened(path.name)} has {size / 1e6:,.0f} MB; at most {limit / 1e6:,.0f} MB can be opened."
+        )
     return path.read_bytes()
 
 

@@ -109,7 +109,12 @@ def _fixed(workload: Mapping[str, Any], seed: int) -> list[Request]:
     if any(length != num_requests for length in lists):
         raise ScenarioError(f"workload: {num_requests:,} requests need as many entries in prompt_len and output_len.")
     prompts, outputs = (_lens(fields, key, num_requests) for key in ("prompt_len", "output_len"))
-    return fixed(prompts, outputs, fields.number("interval_s", 0.0, MAX_SECONDS, default=0.0))
+    interval = fields.number("interval_s", 0.0, MAX_SECONDS, default=0.0)
+    if interval * (num_requests - 1) > MAX_SECONDS:
+        raise fields.problem(
+            "interval_s", f"the last of {num_requests:,} requests would arrive after {MAX_SECONDS:g} s"
+        )
+    return fixed(prompts, outputs, interval)
 
 
 def _lens(fields: Fields, key: str, num_requests: int) -> list[int]:

@@ -4,30 +4,23 @@ It starts an app of its own on a free port and ends it again. A page that does n
 and the exit status is 1.
 """
 
-import os
-import socket
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from tests.app_server import ROOT, NotServed, serving
 from tests.browser.chromium import FLAGS, find
 
-ROOT = Path(__file__).resolve().parent.parent
 THEMES = ("light", "dark")
 SIZES = ((1280, 720), (1920, 1080))
 PATIENCE = 60_000
 AT_REST = 700
 """Milliseconds that a page gets after it is ready: fonts, and what the panels draw a little later."""
-COMPLAINTS = ("Cannot show this", "Page not found")
+COMPLAINTS = ("Cannot show this", "The link has a mistake", "Page not found")
 
 
 @dataclass(frozen=True)
@@ -81,17 +74,30 @@ def main(arguments: list[str]) -> int:
     if path is None:
         print("No Chromium was found; `make chromium` says what to install.", file=sys.stderr)
         return 1
-    with tempfile.TemporaryFile() as log, _app(log.fileno()) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        problems = [
-            problem for theme in THEMES for size in SIZES for problem in _take(browser, url, folder, theme, size)
-        ]
-        browser.close()
+    try:
+        problems = _take_all(path, folder)
+    except NotServed as error:
+        print(error, file=sys.stderr)
+        return 1
     for problem in problems:
         print(problem, file=sys.stderr)
     num_all = len(SHOTS) * len(THEMES) * len(SIZES)
     print(f"{num_all - len(problems)} of {num_all} pictures written to {folder}")
     return 1 if problems else 0
+
+
+def _take_all(chromium: str, folder: Path) -> list[str]:
+    with (
+        TemporaryDirectory() as log,
+        serving(Path(log) / "log.txt") as url,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        problems = [
+            problem for theme in THEMES for size in SIZES for problem in _take(browser, url, folder, theme, size)
+        ]
+        browser.close()
+    return problems
 
 
 def _take(browser: Browser, url: str, folder: Path, theme: str, size: tuple[int, int]) -> Iterator[str]:
@@ -122,38 +128,6 @@ def _take(browser: Browser, url: str, folder: Path, theme: str, size: tuple[int,
         if errors:
             yield f"{name}: {errors[0]}"
         context.close()
-
-
-@contextmanager
-def _app(log: int) -> Iterator[str]:
-    """The address of an app of our own, ended by its process id afterwards."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env={**os.environ})
-    try:
-        _wait(server, f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
-
-
-def _wait(server: "subprocess.Popen[bytes]", address: str) -> None:
-    end = time.monotonic() + PATIENCE / 1000
-    while server.poll() is None and time.monotonic() < end:
-        try:
-            with urlopen(address, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.1)
-    raise SystemExit("The app did not start; `make run` shows why.")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 
 from scenarios.shared import SHARED
 from tests.cases.verdict import judge, run_files
-from tests.goldens.__main__ import check as check_golden
+from tests.goldens.engines import check as check_golden
 from tests.workloads import w1a, w1d
 
 Case = dict[str, Any]

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.cases.__main__ import check as check_case
+from tests.cases.kinds import check as check_case
 from tests.cases.verdict import judge
 
 Case = dict[str, Any]

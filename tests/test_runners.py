@@ -9,7 +9,7 @@ import pytest
 
 from scenarios.shared import SHARED
 from tests.cases import verdict
-from tests.cases.__main__ import check as check_case
+from tests.cases.kinds import check as check_case
 from tests.cases.sentences import Sentences
 from tests.cases.verdict import Findings, judge, run_files
 
@@ -233,12 +233,18 @@ def test_a_case_that_breaks_the_program_is_a_failure_of_that_case_only(tmp_path:
     (tmp_path / "b.json").write_text(json.dumps({"id": "odd", "input": {"kind": "schedule"}, "expected": {}}))
     (tmp_path / "c.json").write_text(json.dumps(POOL))
     lines: list[str] = []
+    (tmp_path / "d.json").write_text("[" * 100_000)
+    (tmp_path / "e.json").write_text(json.dumps({"id": "\ud800\x1b[2J\n!", "input": {"kind": "ui"}}))
+    (tmp_path / "f.json").write_bytes(b"\xff")
     assert run_files(sorted(tmp_path.glob("*.json")), check_case, lines.append) == 1
     assert [line.split(":")[0] for line in lines] == [
         "FAIL a",
         "FAIL odd",
         "PASS block_pool",
-        "1 passed, 2 failed, 0 skipped",
+        "FAIL d",
+        r"SKIP \ud800\x1b[2J !",
+        "FAIL f",
+        "1 passed, 4 failed, 1 skipped",
     ]
 
 

@@ -8,9 +8,10 @@ from typing import Any
 from scenarios.commands.inputs import add_cut, add_set, open_source
 from scenarios.commands.output import check_place, whole_file
 from scenarios.commands.progress import ProgressLine
-from scenarios.commands.table import number, table
-from scenarios.fields import ScenarioError
+from scenarios.commands.table import number, table, text_of
+from scenarios.fields import ScenarioError, shortened, shown_path
 from scenarios.readers import convert_summary
+from scenarios.terminal import printable
 
 MAX_LISTED = 20
 
@@ -26,11 +27,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def execute(arguments: Namespace) -> int:
     output: Path | None = arguments.output
     if output is not None:
-        check_place(output, (".json",))
+        check_place(output, (".json",), arguments.source)
     with ProgressLine() as line:
         source = open_source(arguments, line)
     if source.file is None or source.scenario is None:
-        raise ScenarioError(f"{arguments.source} is no trace file; convert reads only those.")
+        raise ScenarioError(f"{shown_path(arguments.source)} is no trace file; convert reads only those.")
     if output is not None:
         with whole_file(output) as draft:
             draft.write_text(json.dumps(source.scenario.dump(), allow_nan=False) + "\n", encoding="utf-8")
@@ -40,7 +41,7 @@ def execute(arguments: Namespace) -> int:
     else:
         print(_text(summary))
         if output is not None:
-            print(f"\nwritten: {output}")
+            print(f"\nwritten: {printable(str(output))}")
     return 0
 
 
@@ -59,11 +60,11 @@ def _text(found: dict[str, Any]) -> str:
     entries = found["first"] + [entry for entry in found["last"] if entry not in found["first"]]
     rows = [
         (
-            entry["id"],
-            f"after {entry['after']}" if entry["arrival_s"] is None else number(entry["arrival_s"], 3),
+            shortened(entry["id"]),
+            f"after {shortened(entry['after'])}" if entry["arrival_s"] is None else number(entry["arrival_s"], 3),
             number(entry["prompt_len"]),
             number(entry["output_len"]),
         )
         for entry in entries
     ]
-    return "\n".join([*lines, "", table(("first and last", "arrival [s]", "prompt", "output"), rows, numbers_from=1)])
+    return f"{text_of(lines)}\n\n{table(('first and last', 'arrival [s]', 'prompt', 'output'), rows, numbers_from=1)}"

@@ -2,19 +2,19 @@
 Chrome trace for Perfetto, `.kvscope` a saved run that `run`, `export` and the app open again."""
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from engine.trace.trace import Trace
 from scenarios import chrome_trace
-from scenarios.commands.inputs import add_cut, add_set, open_source
+from scenarios.commands.inputs import add_cut, add_set, fewer_requests, open_source
 from scenarios.commands.output import check_place, whole_file
 from scenarios.commands.progress import ProgressLine
-from scenarios.fields import ScenarioError
+from scenarios.fields import ScenarioError, shown
 from scenarios.run import run
 from scenarios.scenario import MAX_RUNS
 from scenarios.source import Source
+from scenarios.terminal import printable, say
 
 MOST_RUNS = {".html": 3, ".json": MAX_RUNS, ".kvscope": 1}
 """How many runs a file of each kind can hold."""
@@ -46,7 +46,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(arguments: Namespace) -> int:
     path: Path = arguments.output or arguments.html
-    check_place(path, (".html",) if arguments.html else tuple(MOST_RUNS))
+    check_place(path, (".html",) if arguments.html else tuple(MOST_RUNS), arguments.source)
     with ProgressLine() as line:
         source = open_source(arguments, line)
         traces = _traces(source, arguments.run, path.suffix, line)
@@ -56,7 +56,7 @@ def execute(arguments: Namespace) -> int:
     if arguments.json:
         print(json.dumps({"scenario": source.name, "runs": list(traces), "file": str(path), "bytes": size}, indent=1))
     else:
-        print(f"written: {path} ({size:,} bytes), {', '.join(traces)} of {source.name}")
+        print(printable(f"written: {path} ({size:,} bytes), {', '.join(traces)} of {source.name}"))
     return 0
 
 
@@ -90,16 +90,16 @@ def _traces(source: Source, wanted: list[str] | None, suffix: str, line: Progres
         assert source.trace is not None
         for name in wanted or ():
             if name != source.run_name:
-                raise ScenarioError(f"{source.name} is the saved run {source.run_name!r}; it has no run {name!r}.")
+                raise ScenarioError(f"{source.name} is the saved run {source.run_name!r}; it has no run {shown(name)}.")
         return {source.run_name: source.trace}
     names = [run.name for run in scenario.runs]
     if wanted is None and suffix != ".json" and len(names) > 1:
-        print(f"{names[0]} is written; --run chooses another of {', '.join(names)}.", file=sys.stderr)
+        say(f"{names[0]} is written; --run chooses another of {', '.join(names)}.")
         names = names[:1]
     chosen = list(dict.fromkeys(scenario.run_of(name).name for name in wanted or names))
     if len(chosen) > MOST_RUNS[suffix]:
         raise ScenarioError(
             f"a {suffix} file holds at most {MOST_RUNS[suffix]} of {len(chosen)} runs; give fewer --run."
         )
-    num_requests = len(scenario.all_requests())
-    return {name: run(scenario, name, line.running(name, num_requests)) for name in chosen}
+    total = source.total
+    return {name: run(scenario, name, line.running(name, total), fewer_requests(source)) for name in chosen}

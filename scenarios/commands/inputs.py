@@ -5,7 +5,8 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from dataclasses import replace
 
 from scenarios.commands.progress import ProgressLine
-from scenarios.fields import ScenarioError
+from scenarios.fields import ScenarioError, shown
+from scenarios.memory import FEWER_REQUESTS
 from scenarios.source import Cut, Source, find
 
 
@@ -44,24 +45,29 @@ def open_source(arguments: Namespace, line: ProgressLine) -> Source:
     return replace(source, scenario=source.scenario.with_settings(changes))
 
 
+def fewer_requests(source: Source) -> str:
+    """What a user of this source can do about a run that is too large."""
+    return "fewer (--first N) or shorter requests" if source.file is not None else FEWER_REQUESTS
+
+
 def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not key or not equals:
-        raise ArgumentTypeError(f"{text!r} is no KEY=VALUE")
+        raise ArgumentTypeError(f"{shown(text)} is no KEY=VALUE")
     return key.strip(), value.strip()
 
 
 def _count(text: str) -> int:
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else 0
     if number < 1:
-        raise ArgumentTypeError(f"{text!r} is no whole number from 1 on")
+        raise ArgumentTypeError(f"{shown(text)} is no whole number from 1 on")
     return number
 
 
 def _positive(text: str) -> float:
     number = _number(text)
     if not 0 < number < math.inf:
-        raise ArgumentTypeError(f"{text!r} is no number above 0")
+        raise ArgumentTypeError(f"{shown(text)} is no number above 0")
     return number
 
 
@@ -69,7 +75,7 @@ def _window(text: str) -> tuple[float, float]:
     start, colon, end = text.partition(":")
     low, high = _number(start or "0"), _number(end or "inf")
     if not colon or not 0 <= low < high:
-        raise ArgumentTypeError(f"{text!r} is no FROM:TO in seconds with FROM before TO")
+        raise ArgumentTypeError(f"{shown(text)} is no FROM:TO in seconds from 0 on with FROM before TO")
     return low, high
 
 

@@ -27,4 +27,5 @@ def execute(arguments: Namespace) -> int:
         print(json.dumps(rows, indent=1))
         return 0
     print(table(("name", "section", "title"), [(s.name, s.section, s.title["en"]) for s in scenarios]))
+    print("section: the row of `python -m scenarios check`, and of the page Check, whose numbers the scenario shows")
     return 0

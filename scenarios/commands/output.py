@@ -4,17 +4,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from scenarios.fields import ScenarioError
+from scenarios.fields import ScenarioError, shown_path
 
 
-def check_place(path: Path, suffixes: tuple[str, ...]) -> None:
-    """Raises ScenarioError for a path that cannot become a file, before long work is done for it."""
+def check_place(path: Path, suffixes: tuple[str, ...], source: str) -> None:
+    """Raises ScenarioError for a path that cannot become a file, before long work is done for it. `source` is the input,
+    which is never written over."""
+    name = shown_path(path)
     if path.suffix not in suffixes:
-        raise ScenarioError(f"{str(path)!r} has to end in {' or '.join(suffixes)}.")
+        raise ScenarioError(f"{name} has to end in {' or '.join(suffixes)}.")
     if path.is_dir():
-        raise ScenarioError(f"{str(path)!r} is a folder; name a file in it.")
+        raise ScenarioError(f"{name} is a folder; name a file in it.")
     if not path.parent.is_dir():
-        raise ScenarioError(f"{str(path)!r} cannot be written: there is no folder {str(path.parent)!r}.")
+        raise ScenarioError(f"{name} cannot be written: there is no folder {shown_path(path.parent)}.")
+    if _is_same(path, source):
+        raise ScenarioError(f"{name} is the input itself; name another file to write.")
+
+
+def _is_same(path: Path, source: str) -> bool:
+    try:
+        return path.samefile(source)
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager
@@ -28,7 +39,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield draft
         draft.replace(path)
     except OSError as error:
-        raise ScenarioError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
+        raise ScenarioError(f"{shown_path(path)} cannot be written: {error.strerror or error}.") from None
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

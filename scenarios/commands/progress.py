@@ -4,10 +4,13 @@ second and then every five."""
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TextIO
 
 from engine.loop import Engine
+from scenarios.ops import BlockPoolOps
+from scenarios.terminal import printable
 
 
 class ProgressLine:
@@ -34,15 +37,13 @@ class ProgressLine:
         if now < self._due:
             return
         self._due = now + (0.1 if self._is_terminal else 5.0)
-        self._stream.write(f"\r\x1b[K{text}" if self._is_terminal else f"{text}\n")
-        self._stream.flush()
+        self._write(f"\r\x1b[K{printable(text)}" if self._is_terminal else f"{printable(text)}\n")
         self._is_shown = True
 
     def clear(self) -> None:
         """Take the line away again (terminal only)."""
         if self._is_terminal and self._is_shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._write("\r\x1b[K")
             self._is_shown = False
 
     def reading(self, name: str) -> Callable[..., None] | None:
@@ -51,13 +52,19 @@ class ProgressLine:
             return None
         return lambda *counts: self.show(f"reading {name}: {_counted(counts)}")
 
-    def running(self, name: str, num_requests: int) -> Callable[[Engine], None]:
-        """A callback for a run."""
+    def running(self, name: str, total: str) -> Callable[[Engine | BlockPoolOps], None]:
+        """A callback for a run of `total`, such as "12 requests"."""
 
-        def show(engine: Engine) -> None:
-            self.show(f"{name}: {engine.num_done:,} of {num_requests:,} requests, {engine.num_steps:,} steps")
+        def show(engine: Engine | BlockPoolOps) -> None:
+            self.show(f"{name}: {engine.num_done:,} of {total}, {engine.num_steps:,} steps")
 
         return show
+
+    def _write(self, text: str) -> None:
+        """A line that nobody can read is no reason to stop."""
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
 
 
 def _counted(counts: tuple[Any, ...]) -> str:

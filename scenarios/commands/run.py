@@ -4,11 +4,13 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from scenarios.commands.inputs import add_cut, add_set, open_source
+from scenarios.commands.inputs import add_cut, add_set, fewer_requests, open_source
 from scenarios.commands.progress import ProgressLine
-from scenarios.commands.table import number, percent, seconds, table
+from scenarios.commands.table import number, percent, seconds, table, text_of
+from scenarios.fields import shown
 from scenarios.run import result, run
 from scenarios.source import Source
+from scenarios.terminal import uninterrupted
 
 RUN_FORMAT = 1
 LISTED = 5
@@ -36,17 +38,14 @@ def execute(arguments: Namespace) -> int:
     with ProgressLine() as line:
         source = open_source(arguments, line)
         names = [each.name for each in source.scenario.runs] if source.scenario else []
-        interrupted = False
         try:
             _fill(results, source, names, line)
         except KeyboardInterrupt:
-            interrupted = True
-    report = {"scenario": source.name, "run_format": RUN_FORMAT, "input": source.input, "runs": results}
-    if interrupted:
-        report["interrupted"] = True
-    print(json.dumps(report, indent=1, allow_nan=False) if arguments.json else _text(report), flush=True)
-    if interrupted:
-        raise Interrupted(f"Stopped; {len(results)} of {len(names)} runs are complete.")
+            with uninterrupted():
+                line.clear()
+                _print({**_report(source, results), "interrupted": True}, arguments.json)
+            raise Interrupted(f"Stopped; {len(results)} of {len(names)} runs are complete.") from None
+    _print(_report(source, results), arguments.json)
     return 0
 
 
@@ -55,9 +54,18 @@ def _fill(results: list[dict[str, Any]], source: Source, names: list[str], line:
     if source.trace is not None:
         results.append(result(source.run_name, source.trace))
     if source.scenario is not None:
-        num_requests = len(source.scenario.all_requests())
+        total, fewer = source.total, fewer_requests(source)
         for name in names:
-            results.append(result(name, run(source.scenario, name, line.running(name, num_requests))))
+            trace = run(source.scenario, name, line.running(name, total), fewer)
+            results.append(result(name, trace, len(source.scenario.all_requests(name))))
+
+
+def _report(source: Source, results: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"scenario": source.name, "run_format": RUN_FORMAT, "input": source.input, "runs": results}
+
+
+def _print(report: dict[str, Any], as_json: bool) -> None:
+    print(json.dumps(report, indent=1, allow_nan=False) if as_json else _text(report), flush=True)
 
 
 def _text(report: dict[str, Any]) -> str:
@@ -70,18 +78,25 @@ def _text(report: dict[str, Any]) -> str:
     if len(source["rejected"]) > LISTED:
         lines.append(f"  ... and {len(source['rejected']) - LISTED:,} more (--json lists all)")
     lines += [f"  {note}" for note in source.get("notes", ())]
-    lines += ["", table(HEADS, [_row(each) for each in report["runs"]], numbers_from=1)]
-    for each in report["runs"]:
-        lines += [
-            f"{each['name']}: {count:,} requests refused, {reason}"
-            for reason, count in each["rejected_reasons"].items()
-        ]
-        if each["stopped"]:
-            unfinished = each["requests"] - each["finished"] - each["rejected"]
-            lines.append(
-                f"{each['name']}: stopped after {each['steps']:,} steps (max_steps), {unfinished:,} unfinished"
-            )
-    return "\n".join(lines)
+    figures = table(HEADS, [_row(each) for each in report["runs"]], numbers_from=1)
+    remarks = [remark for each in report["runs"] for remark in _remarks(each)]
+    return "\n".join(filter(None, [text_of(lines) + "\n", figures, text_of(remarks)]))
+
+
+def _remarks(each: dict[str, Any]) -> list[str]:
+    """What became of the requests that did not finish."""
+    name, unfinished, why = each["name"], each["unfinished"], each["unfinished_reason"]
+    remarks = [f"{name}: {count:,} requests refused, {reason}" for reason, count in each["rejected_reasons"].items()]
+    if each["stopped"]:
+        remarks.append(f"{name}: stopped after {each['steps']:,} steps (max_steps), {unfinished:,} unfinished")
+    elif unfinished and why is not None:
+        remarks.append(
+            f"{name}: {unfinished:,} unfinished, because {shown(why['id'])} waits for ever ({why['reason']}): "
+            f"it needs {why['needed']:,} {why['resource']} and gets {why['available']:,}"
+        )
+    elif unfinished:
+        remarks.append(f"{name}: {unfinished:,} unfinished")
+    return remarks
 
 
 def _row(each: dict[str, Any]) -> list[str]:

@@ -1,11 +1,13 @@
 """Text tables and numbers for a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+from scenarios.terminal import printable
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers_from: int | None = None) -> str:
     """Aligned columns; those from `numbers_from` on are set flush right."""
-    lines = [list(heads), *(list(row) for row in rows)]
+    lines = [list(heads), *([printable(text) for text in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
     right = len(heads) if numbers_from is None else numbers_from
 
@@ -13,6 +15,11 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers_from: int
         return text.rjust(widths[column]) if column >= right else text.ljust(widths[column])
 
     return "\n".join("  ".join(cell(text, i) for i, text in enumerate(line)).rstrip() for line in lines)
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Lines for a terminal; a line break that came out of a file is shown and breaks nothing."""
+    return "\n".join(map(printable, lines))
 
 
 def seconds(value: float | None) -> str:

@@ -30,12 +30,12 @@ class RowError(ValueError):
 
 
 def quoted(value: object) -> str:
-    """The value as a message may quote it: one line, at most 60 characters, without rendering long values."""
+    """The value as a message may quote it: one line, about 60 characters, without rendering long values."""
     if isinstance(value, str):
-        return repr(value) if len(value) <= 57 else repr(value[:54]) + "..."
+        return repr(value if len(value) <= 60 else value[:60] + "…")
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**30:
         return "a number of more than 30 digits"
     if isinstance(value, (list, dict)):
         return f"a {'list' if isinstance(value, list) else 'JSON object'} of {len(value):,} entries"
     text = str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= 60 else text[:60] + "…"

@@ -14,7 +14,8 @@ from scenarios.readers.errors import RowError, quoted
 MAX_COUNT = 2**31 - 1
 MAX_SECONDS = 10**10
 MAX_WAIT = 10**9
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)
+MAX_DIGITS = 100
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,9})?", re.ASCII)
 _NOT_FINITE = {"nan", "inf", "infinity"}
 _THOUSANDS = re.compile(r"[+-]?\d[\d,.'_ ]*\d", re.ASCII)
 
@@ -63,13 +64,24 @@ def _number(text: str, name: str, reason: str) -> Decimal:
     stripped = text.strip()
     if not stripped:
         raise RowError("missing", f"{name} is missing.")
-    if len(stripped) <= 100 and _NUMBER.fullmatch(stripped):
-        return Decimal(stripped)
+    if _NUMBER.fullmatch(stripped):
+        if len(stripped) <= MAX_DIGITS:
+            return Decimal(stripped)
+        raise _too_long(stripped, name, reason)
     if stripped.lstrip("+-").lower() in _NOT_FINITE:
         raise RowError("not_finite", f"{name} is {quoted(stripped)}, not a finite number.")
     if reason == "text" and _is_grouped(stripped):
         raise _grouped(stripped, name)
     raise RowError(reason, f"{name} is {quoted(text)}, not a number.")
+
+
+def _too_long(text: str, name: str, reason: str) -> RowError:
+    """A number with so many digits that it is not even read."""
+    if text.startswith("-"):
+        return RowError("negative", f"{name} is {quoted(text)}; it cannot be negative.")
+    is_large = len(text.lstrip("+0").partition(".")[0]) > MAX_DIGITS
+    what = "which is too large" if is_large else f"a number of more than {MAX_DIGITS} digits"
+    return RowError("not_integer" if reason == "text" else reason, f"{name} is {quoted(text)}, {what}.")
 
 
 def _json_number(value: Any, name: str) -> int | Decimal:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from scenarios.fields import shortened
 from scenarios.readers.detection import Recognised, recognise
 from scenarios.readers.errors import ReadError, RowError
 from scenarios.readers.format import Format, Row
@@ -43,7 +44,8 @@ def read(
     Raises ReadError, one sentence, when the file or an option cannot be used at all.
     """
     selection = Selection(first, window, rate, qps)
-    label = name or (Path(source).name if isinstance(source, (str, Path)) else "the file")
+    name = name or (Path(source).name if isinstance(source, (str, Path)) else "the file")
+    label = shortened(name)
     blank = BlankLines()
     with open_lines(source, label) as lines:
         recognised = recognise(lines, format, filter or {}, blank)
@@ -52,7 +54,7 @@ def read(
             raise ReadError(
                 f"{label} has lengths but no arrival times; say how many requests arrive per second with --qps, e.g. --qps 2."
             )
-        trace_file = TraceFile(label, layout.name, block_size=layout.block_size, blank_lines=blank.numbers)
+        trace_file = TraceFile(name, layout.name, block_size=layout.block_size, blank_lines=blank.numbers)
         rows, cut = _accepted_rows(recognised, trace_file, progress)
     if trace_file.num_rows == 0:
         raise ReadError(f"{label} has the header of {layout.name} but no rows.")

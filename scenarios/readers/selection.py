@@ -56,7 +56,7 @@ def draw_arrivals(rows: Sequence[Row], qps: float, seed: int = 0) -> None:
 def select(rows: list[Row], ticks: int, selection: Selection, trace_file: TraceFile) -> None:
     """Fills `requests` and `lines` of the trace file, and says in its notes and rejections what was not taken."""
     rows.sort(key=lambda row: row.time)
-    _reject_far_ones(rows, MAX_ARRIVAL * ticks * selection.rate, trace_file)
+    rows = _without_far_ones(rows, ticks, selection.rate, trace_file)
     if selection.window is not None:
         rows = _in_window(rows, ticks, selection.window, trace_file.notes)
     origin = rows[0].time if rows else 0
@@ -109,13 +109,35 @@ def _seconds(difference: int | Decimal, ticks: int) -> float:
     return float(difference / ticks)
 
 
-def _reject_far_ones(rows: list[Row], limit: float, trace_file: TraceFile) -> None:
-    while rows and rows[-1].time - rows[0].time > limit:
-        far = rows.pop()
+def _without_far_ones(rows: list[Row], ticks: int, rate: float, trace_file: TraceFile) -> list[Row]:
+    """The most rows (sorted by time) that one run can span; those before and after them are rejected."""
+    limit = MAX_ARRIVAL * ticks * rate
+    if not rows or rows[-1].time - rows[0].time <= limit:
+        return rows
+    first, past = longest(rows, limit)
+    begin, end = rows[first].time, rows[past - 1].time
+    for far in (*rows[:first], *rows[past:]):
+        gap, side = (begin - far.time, "before the first") if far.time < begin else (far.time - end, "after the last")
+        text = (
+            f"the row arrives {_seconds(gap, ticks) / rate:,.0f} seconds {side} of the {past - first:,} rows in use"
+            f"{f' at the rate {rate:g}' if rate != 1 else ''}; a run spans at most {MAX_ARRIVAL:,} seconds."
+        )
         for line in dict.fromkeys(row.line for row in (far, *far.rounds)):
-            text = f"the row would arrive more than {MAX_ARRIVAL:,} seconds after the first one of the file."
             trace_file.rejected.append(Rejection(line, "bad_time", text))
     trace_file.rejected.sort(key=lambda rejection: rejection.line)
+    return rows[first:past]
+
+
+def longest(rows: Sequence[Row], limit: float) -> tuple[int, int]:
+    """(first, past) of the longest stretch of rows whose times differ by at most `limit`; the earliest of equal ones."""
+    best = (0, 0)
+    first = 0
+    for number, row in enumerate(rows):
+        while row.time - rows[first].time > limit:
+            first += 1
+        if number + 1 - first > best[1] - best[0]:
+            best = (first, number + 1)
+    return best
 
 
 def _in_window(rows: list[Row], ticks: int, window: tuple[float, float], notes: list[str]) -> list[Row]:

@@ -6,6 +6,7 @@ as a stream with three limits: bytes after unpacking, lines, and characters in a
 
 import gzip
 import io
+import stat
 import sys
 import zlib
 from collections.abc import Iterator
@@ -26,8 +27,21 @@ _KNOWN = {
     b"\xfd7zXZ": "an xz archive",
     b"BZh": "a bzip2 archive",
     b"%PDF": "a PDF document",
+    b"\x1f\x8b": "packed with gzip twice",
     b"\x89PNG": "a picture",
 }
+
+
+def refuse_what_is_no_file(path: Path, name: str) -> None:
+    """Raises ReadError for a pipe or a device: it can be read only once, and opening it may wait for ever."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        raise ReadError(f"{name} is a pipe; save what comes out of it to a file first.")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise ReadError(f"{name} is a device; give a file.")
 
 
 @contextmanager
@@ -37,6 +51,7 @@ def open_lines(source: Path | bytes | BinaryIO, name: str) -> Iterator["Lines"]:
         if isinstance(source, bytes):
             yield Lines(io.BytesIO(source), name)
         elif isinstance(source, (str, Path)):
+            refuse_what_is_no_file(Path(source), name)
             try:
                 file = stack.enter_context(Path(source).open("rb"))
             except (OSError, ValueError) as error:
@@ -82,7 +97,11 @@ class Lines:
         head = stream.peek(_HEAD)
         if not head:
             raise ReadError(f"{self.name} is empty.")
-        encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+        is_utf_32 = head.startswith((b"\xff\xfe\x00\x00", b"\x00\x00\xfe\xff"))
+        encoding = "utf-16" if head.startswith((b"\xff\xfe", b"\xfe\xff")) and not is_utf_32 else "utf-8-sig"
+        if is_utf_32 or (encoding != "utf-16" and _has_two_bytes_a_letter(head)):
+            what = "UTF-32 text" if is_utf_32 else "UTF-16 text without a byte order mark"
+            raise ReadError(f"{self.name} is {what}; save it as UTF-8.")
         if encoding == "utf-8-sig":
             self._refuse_binary(head)
         return io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
@@ -95,6 +114,12 @@ class Lines:
                 )
         if sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head) > len(head) // 100:
             raise ReadError(f"{self.name} holds binary data; traces are text (CSV or JSON lines), plain or gzip.")
+
+
+def _has_two_bytes_a_letter(head: bytes) -> bool:
+    """Whether every second byte is 0, as in English text in UTF-16, and hardly any of the others."""
+    shares = [head[place::2].count(0) / len(head) * 2 for place in (0, 1)]
+    return max(shares) > 0.9 and min(shares) < 0.1
 
 
 class _Bytes(io.RawIOBase):

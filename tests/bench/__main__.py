@@ -1,13 +1,34 @@
-"""`python -m tests.bench`: all measurements, one after the other; about two minutes."""
+"""`python -m tests.bench [decode] [long_run] [player]`: these measurements, all when none is named; about six minutes."""
 
-from tests.bench import decode, long_run
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tests.bench import decode, long_run, player
+from tests.bench.player_bench import Plan, tiny
+
+PARTS = ("decode", "long_run", "player")
 
 
 def main() -> None:
-    for bench in (decode, long_run):
-        for line in bench.report():
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure the engine and the player.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all when none is named")
+    parser.add_argument("--minutes", type=float, default=1.0, help="play that long for the memory of the player")
+    parser.add_argument("--tiny", action="store_true", help="the player on a tiny run: only whether it works")
+    given = parser.parse_args()
+    if unknown := [part for part in given.parts if part not in PARTS]:
+        parser.error(f"There is no part {unknown[0]}; there are {', '.join(PARTS)}.")
+    plan = tiny() if given.tiny else replace(Plan(), minutes=given.minutes)
+    for part in given.parts or PARTS:
+        for line in _report(part, plan):
             print(line, flush=True)
         print()
+
+
+def _report(part: str, plan: Plan) -> Iterator[str]:
+    if part == "player":
+        return player.report(plan)
+    return decode.report() if part == "decode" else long_run.report()
 
 
 if __name__ == "__main__":

@@ -3,24 +3,16 @@
 Without a Chromium these tests are skipped with a reason; `make test` sees to it that there is one.
 """
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from tests.app_server import NotServed, serving
 from tests.browser.chromium import FLAGS, find
 
-ROOT = Path(__file__).parent.parent.parent
-START_TIMEOUT = 60.0
 LOCAL_SCHEMES = ("data", "blob", "about", "file")
 
 
@@ -44,22 +36,11 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app of our own, on a free port; its process is ended with the tests."""
-    port = _free_port()
-    log = tmp_path_factory.mktemp("app") / "log.txt"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-    with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env={**os.environ})
     try:
-        _wait_until_served(server, f"http://127.0.0.1:{port}/_stcore/health", log)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        try:
-            server.wait(10)
-        except subprocess.TimeoutExpired:
-            server.kill()
-            server.wait()
+        with serving(tmp_path_factory.mktemp("app") / "log.txt") as address:
+            yield address
+    except NotServed as error:
+        pytest.fail(str(error))
 
 
 @pytest.fixture
@@ -83,22 +64,3 @@ def page(context: BrowserContext) -> Page:
 def _is_local(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme in LOCAL_SCHEMES or parts.hostname == "127.0.0.1"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_until_served(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    end = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            break
-        try:
-            with urlopen(url, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.1)
-    pytest.fail(f"the app did not start: {log.read_text(errors='replace')[-2000:]}")

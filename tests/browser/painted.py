@@ -15,7 +15,7 @@ Box = tuple[float, float, float, float]
 Colour = tuple[int, int, int]
 Pixel = tuple[int, int, int, int]
 
-_THEME = (Path(player.__file__).parent / "js" / "theme.js").read_text(encoding="utf-8")
+_THEME = (Path(player.__file__).parent / "js" / "drawing" / "theme.js").read_text(encoding="utf-8")
 _LIGHT = _THEME[: _THEME.index("dark:")]
 
 _BOXES = """(canvas, kind) => {

@@ -75,7 +75,7 @@ def open_run(page: Page, tmp_path: Path) -> Iterator[Open]:
         return root
 
     yield opened
-    assert errors == []
+    assert errors == [], errors
 
 
 def happened(trace: Trace, kind: str) -> list[dict[str, int]]:

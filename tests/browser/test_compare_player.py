@@ -232,7 +232,9 @@ def test_nothing_overlaps_and_nothing_leaves_the_window(
 ) -> None:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     player = show(page, tmp_path, comparison(name, names)[1], "f=2")
-    wanted = ".kv-title, .kv-switches, .kv-say, .kv-memories, .kv-pane-name, .kv-numbers > div, .kv-flag, .kv-transport"
+    wanted = (
+        ".kv-title, .kv-switches, .kv-say, .kv-memories, .kv-pane-name, .kv-numbers dl div, .kv-flag, .kv-transport"
+    )
     boxes = player.evaluate(
         """(root, wanted) => [...root.querySelectorAll(wanted)].filter(node => node.checkVisibility())
             .map(node => [node.className || node.textContent, node.getBoundingClientRect().toJSON()])""",

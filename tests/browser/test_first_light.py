@@ -145,7 +145,7 @@ def test_changed_settings_are_a_new_run_with_its_own_address(page: Page, app_url
     page.goto(f"{app_url}/stage?scenario=four-samples&f=7")
     _player(page)
     page.get_by_role("button", name="Settings").click()
-    page.get_by_role("tab", name="Memory").click()
+    page.get_by_role("tab", name="Memory", exact=True).click()
     page.get_by_role("textbox", name="block_size").fill("8")
     page.get_by_role("button", name="Run with these settings").click()
     _player(page, run(catalogue.load()["four-samples"].with_settings({"block_size": 8})))
@@ -156,7 +156,7 @@ def test_a_setting_that_cannot_be_used_leaves_the_run_as_it_is(page: Page, app_u
     page.goto(f"{app_url}/stage?scenario=four-samples")
     before = _player(page).get_attribute("data-run")
     page.get_by_role("button", name="Settings").click()
-    page.get_by_role("tab", name="Memory").click()
+    page.get_by_role("tab", name="Memory", exact=True).click()
     page.get_by_role("textbox", name="block_size").fill("0")
     page.get_by_role("button", name="Run with these settings").click()
     expect(page.get_by_text("block_size is 0; it has to be between 1 and 65536.")).to_be_visible()
@@ -169,7 +169,7 @@ def test_a_setting_that_cannot_be_used_leaves_the_run_as_it_is(page: Page, app_u
         ("scenario=%3Cb%3Enope%3C/b%3E", "There is no scenario “<b>nope</b>”"),
         ("scenario=step-by-step&run=fast", "has no run “fast”"),
         ("scenario=step-by-step&p.block_size=-1", "block_size is -1"),
-        ("scenario=step-by-step&p.colour=red", "unknown setting"),
+        ("scenario=step-by-step&p.colour=red", "there is no setting “colour”"),
         ("scenario=step-by-step&f=999999", "Frame 999999"),
         ("scenario=step-by-step&f=0.99", "Frame 0.99"),
         ("scenario=step-by-step&f=%3Ci%3Ex", "<i>x"),

@@ -97,7 +97,7 @@ def test_the_life_of_a_request_goes_from_its_arrival_to_its_end(page: Page, open
     open_run(trace, "5", sel=f"r{victim['request']}")
     lines = [text.split("\n")[0] for text in page.locator(".kv-life li").all_inner_texts()]
     assert lines[:4] == ["arrives", "3 blocks", "admitted", "prefill of 40 tokens"]
-    assert f"preempted, {victim['amount']} tokens again" in lines and "admitted again" in lines
+    assert f"preempted, must recompute {victim['amount']} tokens" in lines and "admitted again" in lines
     assert lines[-1] == "finished"
 
 

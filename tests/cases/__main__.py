@@ -1,43 +1,17 @@
 """`python -m tests.cases DIR`: one line a case file, the counts in the last line; exit 1 after a failure."""
 
 import sys
-from pathlib import Path
-from typing import Any
 
-from tests.cases import admission, batching, block_pool, chunk_config, export, formula, invariants, schedule, trace_file
-from tests.cases.verdict import Findings, Runner, Unsupported, main
-
-RUNNERS: dict[str, Runner] = {
-    "admission": admission.check,
-    "batching": batching.check,
-    "block_pool": block_pool.check,
-    "config": chunk_config.check,
-    "export": export.check,
-    "formula": formula.check,
-    "invariants": invariants.check,
-    "schedule": schedule.check_run,
-    "schedule_invariants": schedule.check_run,
-    "trace_file": trace_file.check,
-}
-LATER = {
-    "lookup": "needs prefix caching",
-    "lookup_collision": "needs prefix caching",
-    "queue_order": "needs prefix caching",
-    "radix": "needs the radix tree",
-    "slots": "needs the radix tree",
-    "ui": "is seen in a browser",
-}
+from scenarios.terminal import command
 
 
-def check(case: dict[str, Any], path: Path) -> Findings:
-    """Hand the case to the runner of its kind."""
-    kind = case["input"]["kind"]
-    if kind in LATER:
-        raise Unsupported(f"kind {kind} {LATER[kind]}, which this command does not have")
-    if kind not in RUNNERS:
-        raise Unsupported(f"there is no runner for the kind {kind!r}")
-    return RUNNERS[kind](case, path)
+def main(arguments: list[str]) -> int:
+    """Run every file of the folder. Imports what it needs only here, where Ctrl-C ends with one line."""
+    from tests.cases import verdict
+    from tests.cases.kinds import check
+
+    return verdict.main(arguments, "python -m tests.cases DIR", "", check)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], "python -m tests.cases DIR", "", check))
+    sys.exit(command(main))

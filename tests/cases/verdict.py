@@ -5,12 +5,15 @@ always wins, and a case passes only when both lists are empty. Shared by the cas
 """
 
 import json
-import sys
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from scenarios.fields import shown_path
+from scenarios.terminal import printable, say
 
 PASS, FAIL, SKIP = "PASS", "FAIL", "SKIP"
 
@@ -70,8 +73,10 @@ def run_files(paths: Iterable[Path], runner: Runner, out: Callable[[str], Any] =
             verdict, why = judge(case, path, runner)
         except (OSError, ValueError) as error:
             verdict, why = FAIL, f"the file cannot be read: {error}"
+        except RecursionError:
+            verdict, why = FAIL, "the file cannot be read: it is nested too deeply"
         counts[verdict] += 1
-        out(_line(f"{verdict} {name}" + (f": {why}" if why else "")))
+        out(_line(f"{verdict} {_cut(name)}" + (f": {_cut(why, 2000)}" if why else "")))
     out(f"{counts[PASS]} passed, {counts[FAIL]} failed, {counts[SKIP]} skipped")
     return 1 if counts[FAIL] else 0
 
@@ -79,22 +84,27 @@ def run_files(paths: Iterable[Path], runner: Runner, out: Callable[[str], Any] =
 def main(argv: list[str], usage: str, folder: str, runner: Runner) -> int:
     """The command: DIR holds the files, or a sub-folder of that name does. Exit code 2 for a folder without files."""
     if len(argv) != 1:
-        print(f"usage: {usage}", file=sys.stderr)
+        say(f"usage: {usage}")
         return 2
-    root = Path(argv[0])
-    paths = sorted((root / folder).glob("*.json"))
+    place = Path(argv[0], folder)
+    try:
+        paths = sorted(place.glob("*.json"))
+    except (OSError, ValueError):
+        paths = []
     if not paths:
-        place = root / folder if folder else root
-        what = "holds no .json file" if place.is_dir() else "is not a folder"
-        print(f"{place} {what}; give the folder that the files are in.", file=sys.stderr)
+        what = "holds no .json file" if os.path.isdir(place) else "is not a folder"
+        say(f"{shown_path(place)} {what}; give the folder that the files are in.")
         return 2
     return run_files(paths, runner)
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())
+    return printable(" ".join(text.split()))
 
 
-def _short(value: Any, limit: int = 160) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= limit else text[: limit - 3] + "..."
+def _short(value: Any) -> str:
+    return _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(text: str, limit: int = 160) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -55,7 +55,7 @@ def test_list_names_every_scenario_with_title_and_section(capsys: pytest.Capture
         "section": "B04",
     }.items() <= (rows[0].items())
     assert main(["list"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == len(rows) + 1
+    assert len(capsys.readouterr().out.splitlines()) == len(rows) + 2
 
 
 def test_run_reports_every_run_of_a_scenario(capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,7 +181,7 @@ def test_a_saved_run_becomes_an_offline_replay(capsys: pytest.CaptureFixture[str
         (["run", "."], "is a folder"),
         (["run", "a\0b"], "cannot be read"),
         (["run"], "the following arguments are required"),
-        (["fly"], "invalid choice: 'fly'"),
+        (["fly"], "'fly' is no command; choose one of list"),
         (["run", "step-by-step", "--fast"], "unrecognized arguments: --fast"),
         (["run", "step-by-step", "--set", "policy"], "is no KEY=VALUE"),
         (["run", "step-by-step", "--set", "policy=fast"], "policy is 'fast'"),
@@ -260,10 +260,10 @@ def test_ctrl_c_keeps_the_runs_that_are_complete(
 ) -> None:
     complete = run_command.run
 
-    def interrupted(scenario: Any, name: str, progress: Any) -> Any:
+    def interrupted(scenario: Any, name: str, *rest: Any) -> Any:
         if name == "static":
             raise KeyboardInterrupt
-        return complete(scenario, name, progress)
+        return complete(scenario, name, *rest)
 
     monkeypatch.setattr(run_command, "run", interrupted)
     assert main(["run", "step-by-step", "--json"]) == 130
@@ -358,7 +358,7 @@ def test_a_place_that_cannot_become_a_file_is_named_before_the_work(tmp_path: Pa
         ("a.txt", "end in .json"),
     ):
         with pytest.raises(ScenarioError, match=words):
-            check_place(tmp_path / name, (".json",))
+            check_place(tmp_path / name, (".json",), "demo")
 
 
 def test_check_fails_with_status_1_only_for_a_missed_number(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.settings import Settings
 from engine.trace.track import DECISION_COLUMNS, HAPPENINGS
 from scenarios.fields import ScenarioError
+from scenarios.operations import read_ops
 from scenarios.ops import BlockPoolOps, run_ops
 
 FORKS = [
@@ -102,6 +103,7 @@ def test_a_freed_name_may_be_used_again() -> None:
         (("append", "A", 1.5), "1.5"),
         (("append", "A", True), "True"),
         (("free", 3), "named by a text"),
+        (("free", "\ud800"), "whole characters"),
         (("evict", "many"), "whole number"),
         ("free", "list"),
         ([], "list"),
@@ -111,6 +113,27 @@ def test_a_malformed_operation_is_refused_with_its_place(op: Any, words: str) ->
     with pytest.raises(ScenarioError) as error:
         run_ops(Settings(num_blocks=4), [("allocate", "first", 1), op])
     assert "ops[1]" in str(error.value) and words in str(error.value)
+
+
+def test_a_sequence_may_not_grow_beyond_32_bits() -> None:
+    grow = ("append", "A", 10_000_000)
+    ops = [("allocate", "A", 7_483_647), *[grow] * 214]
+    assert len(read_ops(ops)) == 215
+    with pytest.raises(ScenarioError, match=r"ops\[215\] append gives 'A' 2,157,483,647 tokens; at most 2,147,483,647"):
+        read_ops([*ops, grow])
+    assert len(read_ops([*ops, ("free", "A"), grow])) == 217
+
+
+def test_progress_is_told_before_every_operation_and_may_stop_the_run() -> None:
+    seen: list[tuple[int, int]] = []
+    run_ops(STACK, FORKS, progress=lambda run: seen.append((run.num_done, run.num_steps)))
+    assert seen == [(number, number) for number in range(len(FORKS))]
+
+    def stop(run: BlockPoolOps) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_ops(STACK, FORKS, progress=stop)
 
 
 def test_operations_need_the_paged_manager() -> None:

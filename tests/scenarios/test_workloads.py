@@ -100,6 +100,8 @@ LISTS = {"generator": "fixed", "prompt_len": 8, "output_len": 1}
         ({**LISTS, "prompt_len": [1, -2]}, "prompt_len is -2"),
         ({**LISTS, "num_requests": 2, "prompt_len": [1]}, "as many entries"),
         ({**LISTS, "interval_s": -1}, "interval_s is -1"),
+        ({**LISTS, "interval_s": 2e12}, "interval_s is 2000000000000.0"),
+        ({**LISTS, "num_requests": 3, "interval_s": 6e11}, "the last of 3 requests would arrive after 1e+12 s"),
     ],
 )
 def test_a_generator_names_what_is_wrong(workload: dict[str, Any], words: str) -> None:

@@ -7,13 +7,17 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.trace import codec
 from engine.trace.trace import Trace
 from scenarios import catalogue
+from scenarios.fields import ScenarioError
 from scenarios.run import run
-from viz.pages.parts import uploads
+from scenarios.scenario import Scenario
+from viz.pages.parts import runs, uploads
+from viz.pages.parts.jobs import Report
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
 COMPARE = "viz/pages/compare.py"
@@ -66,7 +70,8 @@ def test_the_player_gets_both_runs_with_their_difference() -> None:
 def test_static_and_continuous_part_at_once_in_the_demo_of_five_requests() -> None:
     app = _open({})
     assert not app.exception
-    assert app.query_params == {"scenario": "step-by-step", "run": ["continuous", "static"]}
+    scripts = [html.proto.body for html in app.get("html") if "replaceState" in html.proto.body]
+    assert "scenario=step-by-step&run=continuous&run=static" in scripts[0]
     assert "by iterations in iteration 1" in _texts(app)
     assert "by time at 0 ms" in _texts(app)
 
@@ -94,7 +99,7 @@ def test_a_run_is_removed_and_comes_back_from_the_earlier_ones() -> None:
 def test_a_run_is_added_with_changed_settings() -> None:
     app = _open({"scenario": "ten-iterations"})
     app.segmented_control(key="pane-2").select(2).run()
-    next(field for field in app.text_input if field.label == "max_num_seqs").set_value("2")
+    next(field for field in app.text_input if "`max_num_seqs`" in field.label).set_value("2")
     next(button for button in app.button if button.label == "Run with these settings").click().run()
     assert not app.exception
     assert app.query_params["run"] == ["static", "continuous", "static"]
@@ -105,7 +110,7 @@ def test_a_run_is_added_with_changed_settings() -> None:
 
 def test_a_refused_setting_gets_a_sentence_and_the_runs_stay() -> None:
     app = _open({"scenario": "ten-iterations"})
-    next(field for field in app.text_input if field.label == "block_size").set_value("0")
+    next(field for field in app.text_input if "`block_size`" in field.label).set_value("0")
     next(button for button in app.button if button.label == "Run with these settings").click().run()
     assert not app.exception
     assert "block_size is 0" in _texts(app)
@@ -138,7 +143,7 @@ def test_a_scenario_of_one_run_is_shown_and_asks_for_another() -> None:
 def test_a_wrong_link_gets_one_sentence_and_still_runs() -> None:
     app = _open({"scenario": "ten-iterations", "run": ["static", "<img>"], "p9.x": "1", "clock": "z"})
     assert not app.exception
-    assert _texts(app).count("Cannot show this") == 1
+    assert _texts(app).count("The link has a mistake") == 1
     assert len(_blobs(app)) == 1
     assert app.query_params == {"scenario": "ten-iterations", "run": "static"}
 
@@ -152,3 +157,36 @@ def test_the_runs_of_an_uploaded_file_are_compared() -> None:
     assert len(traces[0].requests) == 3
     assert "First difference" in _texts(app)
     assert "works only on this server" in _texts(app)
+
+
+def test_a_pane_that_cannot_be_computed_is_named_and_the_other_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    compute = runs._compute
+
+    def refuse(scenario: Scenario, name: str, report: Report) -> runs.Finished:
+        if name == "continuous":
+            raise ScenarioError("this run is too large.")
+        return compute(scenario, name, report)
+
+    monkeypatch.setattr(runs, "_compute", refuse)
+    app = _open({"scenario": "ten-iterations", "p.seed": "77"})
+    assert not app.exception
+    assert len(_blobs(app)) == 1
+    assert "Without continuous, seed 77" in _texts(app) and "this run is too large." in _texts(app)
+
+
+def test_the_runs_of_an_uploaded_scenario_file_are_its_own() -> None:
+    content = json.dumps(SCENARIOS["three-wastes"].dump()).encode()
+    upload = uploads.store().keep(BytesIO(content), "mine.json")
+    app = _open({"file": upload.digest, "run": ["oracle", "paged"]})
+    assert not app.exception
+    wanted = [run(SCENARIOS["three-wastes"], name).run_id for name in ("oracle", "paged")]
+    assert [Trace.load(blob).run_id for blob in _blobs(app)] == wanted
+
+
+def test_a_saved_run_cannot_be_compared_and_the_page_says_why() -> None:
+    stream = BytesIO()
+    run(SCENARIOS["four-samples"]).save(stream)
+    app = _open({"file": uploads.store().keep(stream, "mine.kvscope").digest})
+    assert not app.exception
+    assert "A saved run keeps its settings" in _texts(app)
+    assert len(_blobs(app)) == 2

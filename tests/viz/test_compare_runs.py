@@ -72,7 +72,7 @@ def test_two_equal_runs_have_different_names() -> None:
         ({"p0.num_blocks": ["8"]}, "The link changes a setting of run 0; there are 2."),
         ({"clock": ["hours"]}, "There is no clock “hours”, only steps and time."),
         ({"p1.block_size": ["0"]}, "A setting in the link cannot be used: run static: block_size is 0"),
-        ({"p1.colour": ["red"]}, "A setting in the link cannot be used: run static:"),
+        ({"p1.colour": ["red"]}, "A setting in the link cannot be used: there is no setting “colour”."),
     ],
 )
 def test_what_does_not_exist_is_named_in_one_sentence(link: dict[str, list[str]], sentence: str) -> None:

@@ -5,16 +5,21 @@ import struct
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.trace import codec
 from engine.trace.trace import Trace
+from engine.trace.track import ACTIONS
 from scenarios import catalogue
 from scenarios.run import run
-from viz.pages.parts import uploads
+from scenarios.scenario import Scenario
+from viz.pages.parts import example_file, runs, uploads
+from viz.pages.parts.jobs import Report
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
 STAGE = "viz/pages/stage.py"
@@ -35,6 +40,22 @@ def _open(page: str | None = None, params: Mapping[str, str] | None = None, **st
 
 def _texts(app: AppTest) -> str:
     return "\n".join(str(text.value) for text in app.text)
+
+
+def _in_place(app: AppTest) -> str:
+    """The script that puts the address into place where the page was opened without one."""
+    return "".join(html.proto.body for html in app.get("html") if "replaceState" in html.proto.body)
+
+
+def _story(app: AppTest) -> list[str]:
+    return [str(text.value) for text in app.text if "tory" in str(text.value)]
+
+
+def _bookmarks(app: AppTest) -> list[Any]:
+    (component,) = app.get("bidi_component")
+    data = component.proto.bytes
+    (length,) = struct.unpack("<I", data[:4])
+    return next(codec.unpack(data[4 + length :]))[0]["player"]["bookmarks"]
 
 
 def _runs(app: AppTest) -> list[Trace]:
@@ -80,7 +101,7 @@ def test_the_stage_without_a_link_shows_the_first_scenario() -> None:
     app = _open(STAGE)
     assert not app.exception
     assert app.selectbox(key="scenario").value == next(iter(catalogue.load()))
-    assert app.query_params["scenario"] == next(iter(catalogue.load()))
+    assert f"scenario={next(iter(catalogue.load()))}&run=" in _in_place(app)
 
 
 def test_another_scenario_is_another_run_and_drops_the_frame_of_the_link() -> None:
@@ -104,6 +125,69 @@ def test_a_wrong_link_gets_a_sentence_and_still_a_run(params: dict[str, str], se
     app = _open(STAGE, params)
     assert not app.exception
     assert sentence in _texts(app)
+    assert "The link has a mistake" in _texts(app) and "Cannot show this" not in _texts(app)
+    assert len(_runs(app)) == 1
+    app.run()
+    assert sentence in _texts(app)
+    app.button(key="act-on-link").click().run()
+    assert "The link has a mistake" not in _texts(app)
+    assert len(_runs(app)) == 1
+
+
+def test_changed_settings_have_no_lecture_steps_and_the_story_says_so() -> None:
+    app = _open(STAGE, {"scenario": "four-samples"})
+    assert len(_bookmarks(app)) == 3
+    assert _story(app) == ["The story", "The story"]
+    app = _open(STAGE, {"scenario": "four-samples", "p.block_size": "8"})
+    assert _bookmarks(app) == []
+    assert _story(app) == ["Story of the original settings"] * 2
+    app = _open(STAGE, {"scenario": "four-samples", "p.block_size": "16"})
+    assert len(_bookmarks(app)) == 3
+
+
+def test_the_way_back_leads_to_the_settings_of_the_scenario() -> None:
+    app = _open(STAGE, {"scenario": "four-samples", "p.block_size": "8"})
+    app.button(key="back-to-own").click().run()
+    assert not app.exception
+    assert "p.block_size" not in app.query_params
+    assert _runs(app)[0].header["block_size"] == 16
+    assert not [button for button in app.button if button.key == "back-to-own"]
+
+
+@pytest.mark.parametrize(
+    ("params", "runs"),
+    [
+        ({"scenario": "step-by-step", "run": "static"}, "run=static&run=continuous"),
+        ({"scenario": "four-samples"}, None),
+        ({"scenario": "four-samples", "p.block_size": "8"}, "run=shared&run=shared&p1.block_size=8"),
+    ],
+)
+def test_the_stage_leads_to_compare_where_there_is_something_to_compare(
+    params: dict[str, str], runs: str | None
+) -> None:
+    app = _open(STAGE, params)
+    links = [link.proto for link in app.get("page_link") if link.proto.label == "Compare"]
+    assert len(links) == (runs is not None)
+    assert all(runs in link.query_string for link in links)
+
+
+def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, compute = Event(), runs._compute
+
+    def wait(scenario: Scenario, name: str, report: Report) -> runs.Finished:
+        report(0.25, "3 of 12 requests")
+        go.wait(60)
+        return compute(scenario, name, report)
+
+    monkeypatch.setattr(runs, "_compute", wait)
+    app = _open(STAGE, {"scenario": "four-samples", "p.seed": "78"})
+    assert not app.exception
+    assert "The run is being computed: 3 of 12 requests" in _texts(app)
+    assert any("outlines" in html.proto.body for html in app.get("html"))
+    assert app.button(key="stop").label == "Stop"
+    go.set()
+    app.run()
+    assert not app.exception
     assert len(_runs(app)) == 1
 
 
@@ -122,7 +206,7 @@ def test_an_empty_upload_page_says_what_it_takes() -> None:
 
 def test_a_file_is_read_with_every_rejected_row_named() -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
-    app = _open(OWN, upload=upload.digest)
+    app = _open(OWN, {"file": upload.digest})
     assert not app.exception
     assert "3 rows: 2 accepted (2 requests), 1 rejected" in _texts(app)
     (rejected,) = [frame.value for frame in app.dataframe if "code" in frame.value]
@@ -132,7 +216,7 @@ def test_a_file_is_read_with_every_rejected_row_named() -> None:
 @pytest.mark.parametrize("view", ["static", "continuous", "chunked"])
 def test_a_file_runs_under_three_policies(view: str) -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
-    app = _open(OWN, upload=upload.digest, asked=True, show=view)
+    app = _open(OWN, {"file": upload.digest, "run": view})
     assert not app.exception
     (trace,) = _runs(app)
     assert trace.header["settings"]["policy"] == view
@@ -142,7 +226,7 @@ def test_a_file_runs_under_three_policies(view: str) -> None:
 
 def test_the_figures_of_all_runs_stand_side_by_side() -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
-    app = _open(OWN, upload=upload.digest, asked=True, show="chunked")
+    app = _open(OWN, {"file": upload.digest, "run": "chunked"})
     end = monotonic() + 60
     while len(app.dataframe[0].value.columns) < 4 and monotonic() < end:
         app.run()
@@ -154,4 +238,103 @@ def test_the_figures_of_all_runs_stand_side_by_side() -> None:
 def test_a_link_to_a_file_that_is_not_here_gets_a_sentence(params: dict[str, str]) -> None:
     app = _open(OWN, params)
     assert not app.exception
+    assert "The link has a mistake" in _texts(app)
+    assert "at most 200 MB" in _texts(app)
+
+
+def test_a_run_that_a_file_does_not_have_is_named_and_the_file_is_shown() -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
+    app = _open(OWN, {"file": upload.digest, "run": "<b>fast</b>"})
+    assert not app.exception
+    assert "The file mine.csv has no run “<b>fast</b>”, only static, continuous, chunked" in _texts(app)
+    assert "2 accepted" in _texts(app)
+    assert "run" not in app.query_params
+
+
+def test_settings_apply_to_all_runs_of_a_file_and_stand_in_the_link() -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
+    app = _open(OWN, {"file": upload.digest, "run": "static", "p.num_blocks": "40"})
+    assert _runs(app)[0].header["settings"]["num_blocks"] == 40
+    app.segmented_control(key="view").select("chunked").run()
+    assert not app.exception
+    assert _runs(app)[0].header["settings"]["num_blocks"] == 40
+    assert app.query_params["p.num_blocks"] == "40"
+
+
+def test_a_setting_that_one_run_refuses_leaves_the_others_alone() -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
+    params = {"file": upload.digest, "p.chunk_size": "8"}
+    app = _open(OWN, {**params, "run": "chunked"})
+    assert not app.exception
+    assert _runs(app)[0].header["settings"]["chunk_size"] == 8
+    assert "static: run static: chunk_size is 8" in _texts(app)
+    app = _open(OWN, {**params, "run": "static"})
+    assert not app.exception
+    assert "Cannot show this" in _texts(app) and "chunk_size is 8" in _texts(app)
+
+
+def test_memory_is_fitted_to_the_requests_and_named_in_the_link() -> None:
+    upload = uploads.store().keep(BytesIO(example_file.text().encode()), example_file.NAME)
+    app = _open(OWN, {"file": upload.digest, "run": "continuous"})
+    assert "Llama-3-8B on H100-80GB" in _texts(app)
+    app.button(key="fit").click().run()
+    assert not app.exception
+    assert app.query_params["p.num_blocks"] == "330"
+    assert int((_runs(app)[0].decisions["action"] == ACTIONS.index("preempt")).sum()) > 0
+
+
+def test_a_scenario_file_is_opened_with_its_own_runs_and_settings() -> None:
+    scenario = catalogue.load()["three-wastes"]
+    upload = uploads.store().keep(BytesIO(json.dumps(scenario.dump()).encode()), "mine.json")
+    app = _open(OWN, {"file": upload.digest})
+    assert not app.exception
+    assert "A scenario file" in _texts(app) and "it runs as max, pow2, oracle, paged" in _texts(app)
+    app = _open(OWN, {"file": upload.digest, "run": "oracle"})
+    assert not app.exception
+    assert _runs(app)[0].run_id == run(scenario, "oracle").run_id
+
+
+def test_a_saved_run_is_opened_as_it_was() -> None:
+    trace = run(catalogue.load()["four-samples"])
+    stream = BytesIO()
+    trace.save(stream)
+    upload = uploads.store().keep(stream, "mine.kvscope")
+    app = _open(OWN, {"file": upload.digest})
+    assert not app.exception
+    assert "A saved run: four-samples, shared. 1 request, 50 iterations" in _texts(app)
+    app = _open(OWN, {"file": upload.digest, "run": "shared"})
+    assert not app.exception
+    assert _runs(app)[0].run_id == trace.run_id
+
+
+@pytest.mark.parametrize(
+    "content", [b"KVSCOPE1nonsense", b'{"kvscope_scenario": 1, "name": 7}', b'{"kvscope_scenario"']
+)
+def test_a_broken_scenario_file_or_saved_run_gets_one_sentence(content: bytes) -> None:
+    upload = uploads.store().keep(BytesIO(content), "broken")
+    app = _open(OWN, {"file": upload.digest})
+    assert not app.exception
     assert "Cannot show this" in _texts(app)
+
+
+def test_the_example_is_read_and_its_columns_are_told() -> None:
+    app = _open(OWN)
+    next(button for button in app.button if button.label == "Try the example").click().run()
+    assert not app.exception
+    assert "Read as generic_csv. 61 rows: 60 accepted (60 requests), 1 rejected" in _texts(app)
+    assert "Arrival from arrival_s, prompt tokens from prompt_len, output tokens from output_len." in _texts(app)
+    (requests,) = [frame.value for frame in app.dataframe if "request" in frame.value]
+    assert "after" not in requests.columns
+
+
+def test_a_filter_of_the_gallery_stands_in_the_address_and_comes_back_with_it() -> None:
+    app = _open()
+    app.pills(key="chip").select("Sharing").run()
+    assert "show=Sharing" in _in_place(app)
+    app = _open(params={"show": "Sharing", "search": "aligned"})
+    assert app.pills(key="chip").value == "Sharing"
+    assert app.text_input(key="search").value == "aligned"
+    assert len(app.get("page_link")) == 1
+    app = _open(params={"show": "<b>"})
+    assert not app.exception
+    assert app.pills(key="chip").value == "All"

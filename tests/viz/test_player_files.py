@@ -21,7 +21,7 @@ SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 
 
 def vocabulary() -> dict:
-    text = (FOLDER / "vocabulary.js").read_text(encoding="utf-8")
+    text = (FOLDER / "run" / "vocabulary.js").read_text(encoding="utf-8")
     found = re.search(r"const VOCABULARY = (\{.*?\n\});", text, re.DOTALL)
     assert found is not None
     return json.loads(found[1])
@@ -46,8 +46,8 @@ def test_what_is_delivered_has_inner_newlines():
 
 def test_every_file_is_joined_exactly_once_and_the_entry_comes_last():
     names = source_files()
-    assert sorted(names) == sorted(path.name for path in FOLDER.iterdir())
-    assert names[-1] == "main.js"
+    assert sorted(names) == sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.js"))
+    assert names[-1] == "player/main.js"
 
 
 def test_every_line_of_code_is_delivered_as_a_line_of_its_own():
@@ -87,11 +87,11 @@ def test_a_file_says_what_it_is_and_has_at_most_300_lines(name):
     assert len(lines) <= 300
 
 
-@pytest.mark.parametrize("name", [name for name in source_files() if name.startswith("panel_")])
+@pytest.mark.parametrize("name", [name for name in source_files() if "/panel_" in name])
 def test_a_panel_file_defines_one_panel_of_its_own_name(name):
     text = (FOLDER / name).read_text(encoding="utf-8")
     assert text.count("definePanel(") == 1
-    assert f'name: "{name[6:-3]}",' in text
+    assert f'name: "{Path(name).stem.removeprefix("panel_")}",' in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from io import BytesIO
 
-from viz.pages.parts.uploads import MAX_FILES, Uploads
+import pytest
+
+from viz.pages.parts.uploads import MAX_FILES, SAVED_RUN, SCENARIO, TRACE, Uploads
 
 
 def test_a_file_is_kept_by_content_and_found_by_its_digest() -> None:
@@ -29,3 +31,17 @@ def test_the_oldest_file_goes_when_there_are_too_many() -> None:
 def test_an_unknown_digest_finds_nothing() -> None:
     assert Uploads().find(None) is None
     assert Uploads().find("0" * 16) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"a,b\n1,2\n", TRACE),
+        (b'{"timestamp": 1, "input_length": 2}\n', TRACE),
+        (b'\xef\xbb\xbf {"kvscope_scenario": 1}', SCENARIO),
+        (b"KVSCOPE1", SAVED_RUN),
+        (b"", TRACE),
+    ],
+)
+def test_a_file_is_known_by_its_content(content: bytes, kind: str) -> None:
+    assert Uploads().keep(BytesIO(content), "x").kind == kind

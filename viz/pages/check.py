@@ -4,6 +4,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from scenarios.commands.check import LEGEND
 from viz.pages.parts import acceptance_table, page
 from viz.pages.parts.acceptance_table import ALL, STATES
 
@@ -14,8 +15,7 @@ def main() -> None:
     page.begin()
     page.headline(
         "Every number of the texts, beside ours",
-        "Formula, simulated value, value of the text. Classes: D determined by the text, D* with one input added, S a shape "
-        "with a band, P a claim that is only cited, B a behaviour.",
+        f"Formula, simulated value, value of the text. {LEGEND}.",
     )
     every = page.result_of(
         acceptance_table.job(),

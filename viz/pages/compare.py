@@ -32,6 +32,7 @@ from viz.player.wire import in_comparison
 
 LANGUAGE = "en"
 FIRST_CLOCK = "time"
+OWN_SETTINGS = "Back to its own settings"
 MAX_KEPT = 16
 
 
@@ -42,20 +43,21 @@ def main() -> None:
     bar = page.bar()
     with bar:
         compare_controls.scenario_box(catalogue, comparison)
-    if problem:
-        page.problem(problem)
+    page.remember_mistake([problem] if problem else [], comparison.params())
+    page.link_mistake(comparison.params())
     told = _requests_of(catalogue, comparison)
     if told is None:
         return
     scenario, content = told
     with bar:
-        with st.popover(f"Runs: {len(comparison.panes)}", width="content"):
+        with page.popover(f"Runs: {len(comparison.panes)}", compare_controls.RUNS):
             compare_controls.runs_form(scenario, comparison)
-        with st.popover("Earlier", width="content"):
+        with page.popover("Earlier", compare_controls.EARLIER):
             compare_controls.earlier_runs(catalogue, comparison)
-    finished = _finished(scenario, content, comparison)
-    if finished is None:
+    shown = _shown(scenario, content, comparison)
+    if shown is None:
         return
+    comparison, finished = shown
     kept_runs.keep(comparison)
     _side_by_side(comparison, finished)
     _below(comparison, finished)
@@ -84,8 +86,11 @@ def _requests_of(catalogue: Mapping[str, Scenario], comparison: Comparison) -> t
     return source.scenario, uploads.content_of(upload, comparison.cut)
 
 
-def _finished(scenario: Scenario, content: str | None, comparison: Comparison) -> list[Finished] | None:
-    """All runs, computed one after the other; None while one of them is not there."""
+def _shown(scenario: Scenario, content: str | None, comparison: Comparison) -> tuple[Comparison, list[Finished]] | None:
+    """The runs that can be shown, computed one after the other, and their results; None while one of them is not there.
+
+    A run that cannot be computed is named in a sentence and leaves the others alone.
+    """
     told = [compare_runs.told_by(scenario, pane) for pane in comparison.panes]
     jobs: list[Job[Finished]] = []
     for one, pane in zip(told, comparison.panes, strict=True):
@@ -100,20 +105,34 @@ def _finished(scenario: Scenario, content: str | None, comparison: Comparison) -
             if job.state is State.STOPPED:
                 runs.forget(one, pane.run, content)
 
-    finished = []
+    finished: dict[int, Finished] = {}
+    failed: dict[int, str] = {}
     for number, (job, label) in enumerate(zip(jobs, comparison.labels, strict=True)):
         result = page.result_of(
             job,
             f"The run {label} is being computed",
             again=run_again,
-            back="Back to its own settings",
-            go_back=partial(compare_runs.write, comparison.with_pane(number, Pane(comparison.panes[number].run))),
+            back=OWN_SETTINGS,
+            go_back=partial(_reset, comparison, number),
             stop=stop_all,
+            failed=partial(failed.__setitem__, number),
         )
-        if result is None:
+        if result is not None:
+            finished[number] = result
+        elif number not in failed:
             return None
-        finished.append(result)
-    return finished
+    if failed:
+        number, sentence = next(iter(failed.items()))
+        reset = partial(_reset, comparison, number)
+        if not finished:
+            page.problem(sentence, OWN_SETTINGS, reset)
+            return None
+        page.notice("run", f"Without {comparison.labels[number]}", sentence, OWN_SETTINGS, reset)
+    return comparison.only(list(finished)), list(finished.values())
+
+
+def _reset(comparison: Comparison, number: int) -> None:
+    compare_runs.write(comparison.with_pane(number, Pane(comparison.panes[number].run)))
 
 
 def _side_by_side(comparison: Comparison, finished: Sequence[Finished]) -> None:

@@ -1,14 +1,16 @@
 """Stage: one run of one scenario, step by step, and its figures. Scenario, run and settings stand in the link."""
 
+import re
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
-from engine.settings import SettingsError
 from scenarios.scenario import Scenario
-from viz.pages.parts import charts, download, figures, links, page, runs
+from viz.pages.parts import charts, compare_runs, download, figures, links, page, runs
+from viz.pages.parts.compare_runs import Comparison
 from viz.pages.parts.links import Choice
-from viz.pages.parts.settings_form import changed, settings_form
+from viz.pages.parts.settings_box import settings_box
 from viz.player import player
 
 LANGUAGE = "en"
@@ -18,15 +20,23 @@ def main() -> None:
     page.begin()
     catalogue = runs.catalogue()
     choice, problems = links.current(catalogue)
+    page.remember_mistake(problems, choice.params())
     scenario = catalogue[choice.scenario]
+    told = runs.with_changes(scenario, choice.changes)
+    is_changed = told.settings_of(choice.run) != scenario.settings_of(choice.run)
+    story = "Story of the original settings" if is_changed else "The story"
     with page.bar():
         _scenario_box(catalogue, choice)
         _run_box(scenario, choice)
-        with st.popover("Settings, changed" if choice.changes else "Settings", width="content"):
-            _settings(scenario, choice)
-    for sentence in problems:
-        page.problem(sentence)
-    told = scenario.with_settings(choice.changes)
+        with page.popover("Story", "story"), st.container(key="story-text"):
+            st.text(story)
+            st.text(scenario.story[LANGUAGE])
+        _settings(scenario, choice)
+        _compare_link(scenario, choice)
+    page.link_mistake(choice.params())
+    if not is_changed:
+        with st.container(key="story-line"):
+            st.text(_first_sentence(scenario.story[LANGUAGE]))
     finished = page.result_of(
         runs.job(told, choice.run),
         "The run is being computed",
@@ -44,8 +54,12 @@ def main() -> None:
         finished,
         [run.name for run in told.runs],
         lambda name, after: runs.job(told, name, after=after),
-        lambda: _figures(scenario, choice, finished),
+        lambda: _figures(choice, finished, story, scenario.story[LANGUAGE]),
     )
+
+
+def _first_sentence(story: str) -> str:
+    return re.split(r"(?<=[.?!])\s", story, maxsplit=1)[0]
 
 
 def _scenario_box(catalogue: Mapping[str, Scenario], choice: Choice) -> None:
@@ -77,31 +91,30 @@ def _run_box(scenario: Scenario, choice: Choice) -> None:
 
 
 def _settings(scenario: Scenario, choice: Choice) -> None:
-    """The form; a value it cannot use gives a sentence under it, and the run that was there stays."""
-    own = scenario.settings_of(choice.run)
-    present = scenario.with_settings(choice.changes).settings_of(choice.run)
-    entered = settings_form(present, key=repr(choice.params()))
-    if entered is None:
-        return
-    try:
-        changes = changed(entered, own)
-    except SettingsError as error:
-        with st.container(key="refused-settings"):
-            st.text(str(error))
-        return
-    if changes != dict(choice.changes):
+    def write(changes: Mapping[str, Any]) -> None:
+        runs.with_changes(scenario, changes)
         links.write(Choice(choice.scenario, choice.run, changes))
-        st.rerun()
+
+    present = scenario.with_settings(choice.changes).settings_of(choice.run)
+    settings_box(scenario.settings_of(choice.run), present, key=repr(choice.params()), write=write)
 
 
-def _figures(scenario: Scenario, choice: Choice, finished: runs.Finished) -> None:
+def _compare_link(scenario: Scenario, choice: Choice) -> None:
+    """To this run beside another one, or beside itself with its own settings."""
+    panes = compare_runs.beside(scenario, choice.run, choice.changes)
+    if len(panes) > 1:
+        params = Comparison(choice.scenario, panes).params()
+        st.page_link("viz/pages/compare.py", label="Compare", query_params=params)
+
+
+def _figures(choice: Choice, finished: runs.Finished, title: str, story: str) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         page.heading("Figures of this run")
         st.dataframe(figures.table({choice.run: finished.figures}), hide_index=True, height="content")
     with right:
-        page.heading("The story")
-        st.text(scenario.story[LANGUAGE])
+        page.heading(title)
+        st.text(story)
 
 
 main()

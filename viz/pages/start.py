@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from scenarios.scenario import CHIPS, Scenario
-from viz.pages.parts import gallery, page, runs
+from viz.pages.parts import address, gallery, page, runs
 from viz.pages.parts.gallery import LANGUAGE, Pictures
-from viz.pages.parts.links import quoted
+from viz.pages.parts.links import Choice, quoted
 
 COLUMNS = 4
 ALL = "All"
+SHOW, SEARCH = "show", "search"
 MAX_SEARCH = 100
 
 
@@ -22,8 +23,11 @@ def main() -> None:
         "One step at a time: who is in the batch, where each KV block lies, who shares it, and why.",
     )
     catalogue = runs.catalogue()
+    chips = [chip for chip in CHIPS if any(chip in scenario.chips for scenario in catalogue.values())]
+    _follow_link(chips)
     with st.container(key="choose", horizontal=True, vertical_alignment="center"):
-        chip, search = _chips(list(catalogue.values())), _search()
+        chip, search = _chips(chips), _search()
+    address.show_in_place({name: value for name, value in ((SHOW, chip), (SEARCH, search)) if value not in (ALL, "")})
     shown = gallery.found(catalogue.values(), None if chip == ALL else chip, search)
     if not shown:
         _nothing(chip, search)
@@ -33,10 +37,19 @@ def main() -> None:
     _cards(shown, pictures)
 
 
-def _chips(scenarios: Sequence[Scenario]) -> str:
-    present = [chip for chip in CHIPS if any(chip in scenario.chips for scenario in scenarios)]
-    st.session_state.setdefault("chip", ALL)
-    return st.pills("Show", [ALL, *present], required=True, label_visibility="collapsed", key="chip") or ALL
+def _follow_link(chips: Sequence[str]) -> None:
+    """Take up chip and search from the address when the page is opened; later on it follows them."""
+    state, params = st.session_state, address.own()
+    if "chip" in state:
+        return
+    chip = params.get(SHOW, [ALL])[-1]
+    state["chip"] = chip if chip in chips else ALL
+    if SEARCH in params:
+        state["search"] = params[SEARCH][-1][:MAX_SEARCH]
+
+
+def _chips(chips: Sequence[str]) -> str:
+    return st.pills("Show", [ALL, *chips], required=True, label_visibility="collapsed", key="chip") or ALL
 
 
 def _search() -> str:
@@ -79,7 +92,8 @@ def _card(scenario: Scenario, svg: str) -> None:
     with st.container(border=True, key=f"card-{scenario.name}", height="stretch"):
         gallery.picture(scenario.name, svg)
         label = page.plain(scenario.title[LANGUAGE])
-        st.page_link("viz/pages/stage.py", label=label, query_params={"scenario": scenario.name})
+        choice = Choice(scenario.name, scenario.runs[0].name)
+        st.page_link("viz/pages/stage.py", label=label, query_params=choice.params())
         st.text(scenario.question.get(LANGUAGE, ""))
         with st.container(horizontal=True, vertical_alignment="center", key=f"foot-{scenario.name}"):
             for chip in scenario.chips:

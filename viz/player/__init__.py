@@ -33,7 +33,7 @@ def player(
 ) -> None:
     """Show one to three runs, each the bytes of `viz.player.wire.wire`.
 
-    height  pixels; None fills the window below the player's upper edge, at least 640
+    height  pixels; None fills the window below the player's upper edge, at least 440
     frame   place to begin with, `12` or `12.3`, where the address has no `f`
     link    write the place to the `f` of the address and read it from there
 

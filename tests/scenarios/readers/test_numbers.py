@@ -36,7 +36,12 @@ def test_whole_numbers_count_however_they_are_written(text, value):
         ("abc", "text"),
         ("٣", "text"),
         ("0x10", "text"),
-        ("9" * 100_000, "text"),
+        ("9" * 100_000, "not_integer"),
+        ("1" + "0" * 400, "not_integer"),
+        ("-1" + "0" * 400, "negative"),
+        ("1" + "0" * 400 + ".5", "not_integer"),
+        ("0." + "3" * 400, "not_integer"),
+        ("9" * 100_000 + "x", "text"),
     ],
 )
 def test_what_is_no_count_has_a_code(text, reason):

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from scenarios.readers import ReadError, read
 from scenarios.readers import reading as reading_module
+from scenarios.readers.format import Row
+from scenarios.readers.selection import longest
 
 HEADER = "id,arrival_s,prompt_len,output_len\n"
 FIVE = HEADER + "a,10,5,2\nb,12.5,5,2\nc,15,5,2\nd,20,5,2\ne,30,5,2\n"
@@ -103,6 +105,45 @@ def test_a_row_far_after_all_others_is_a_bad_time():
     assert [(r.line, r.reason) for r in trace_file.rejected] == [(3, "bad_time")]
     assert arrivals(trace_file) == [("a", 0.0), ("c", 1.0)]
     assert arrivals(generic("a,0,5,2\nb,5e9,5,2\n", rate=10.0)) == [("a", 0.0), ("b", 5e8)]
+
+
+AZURE = "TIMESTAMP,ContextTokens,GeneratedTokens\n"
+
+
+def test_one_very_early_row_costs_itself_only():
+    rows = "".join(f"2023-11-16 18:17:0{second},10,5\n" for second in range(9))
+    trace_file = read(f"{AZURE}1970-01-01 00:00:00,10,5\n{rows}".encode())
+    assert len(trace_file.requests) == 9
+    (rejection,) = trace_file.rejected
+    assert (rejection.line, rejection.reason) == (2, "bad_time")
+    assert rejection.text == (
+        "the row arrives 1,700,158,620 seconds before the first of the 9 rows in use; "
+        "a run spans at most 1,000,000,000 seconds."
+    )
+
+
+def test_of_several_stretches_the_one_with_most_rows_is_used():
+    rows = "a,0,5,2\nb,4e9,5,2\nc,4000000007,5,2\nd,8e9,5,2\n"
+    trace_file = generic(rows)
+    assert arrivals(trace_file) == [("b", 0.0), ("c", 7.0)]
+    assert [(rejection.line, rejection.text.partition(" rows")[0]) for rejection in trace_file.rejected] == [
+        (2, "the row arrives 4,000,000,000 seconds before the first of the 2"),
+        (5, "the row arrives 3,999,999,993 seconds after the last of the 2"),
+    ]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=12), st.integers(1, 60))
+def test_no_other_rows_within_the_limit_are_more(times, limit):
+    rows = [Row(number, "", 1, 1, time) for number, time in enumerate(sorted(times))]
+    first, past = longest(rows, limit)
+    assert rows[past - 1].time - rows[first].time <= limit
+    assert past - first == max(sum(0 <= row.time - start.time <= limit for row in rows) for start in rows)
+
+
+def test_a_rate_that_stretches_the_file_too_far_is_named():
+    trace_file = generic("a,0,5,2\nb,0.5,5,2\nc,3,5,2\n", rate=1e-9)
+    assert arrivals(trace_file) == [("a", 0.0), ("b", pytest.approx(5e8))]
+    assert "after the last of the 2 rows in use at the rate 1e-09" in trace_file.rejected[0].text
 
 
 def test_lengths_need_a_rate_of_arrivals():

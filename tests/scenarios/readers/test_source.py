@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -99,3 +100,28 @@ def test_a_stream_that_cannot_seek_is_read_from_where_it_stands():
             return False
 
     assert lengths(read(Pipe(ROWS.encode()))) == [("a", 5, 2), ("b", 6, 3)]
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (ROWS.encode("utf-32"), "UTF-32 text"),
+        (ROWS.encode("utf-16-le"), "UTF-16 text without a byte order mark"),
+        (ROWS.encode("utf-16-be"), "UTF-16 text without a byte order mark"),
+        (gzip.compress(ROWS.encode("utf-16-le")), "UTF-16 text without a byte order mark"),
+        (gzip.compress(gzip.compress(ROWS.encode())), "packed with gzip twice"),
+    ],
+    ids=["utf-32", "utf-16-le", "utf-16-be", "utf-16 in gzip", "gzip in gzip"],
+)
+def test_what_is_not_read_is_called_by_its_name(data, what):
+    with pytest.raises(ReadError) as error:
+        read(data)
+    assert str(error.value).startswith(f"the file is {what}; ")
+
+
+def test_a_named_pipe_is_refused_without_waiting_for_its_writer(tmp_path: Path):
+    os.mkfifo(tmp_path / "rows.csv")
+    with pytest.raises(ReadError, match=r"rows\.csv is a pipe; save what comes out of it to a file first\."):
+        read(tmp_path / "rows.csv")
+    with pytest.raises(ReadError, match="null is a device"):
+        read(Path("/dev/null"))

@@ -87,14 +87,14 @@ def test_the_requests_stand_in_a_table_with_a_file() -> None:
 
 def test_a_file_shows_its_lengths_and_arrivals_before_it_runs() -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
-    app = _open("viz/pages/bring_your_own.py", {}, upload=upload.digest)
+    app = _open("viz/pages/bring_your_own.py", {"file": upload.digest})
     assert not app.exception
     assert [spec["name"] for spec in _specs(app)] == ["prompt_lengths", "output_lengths", "arrivals"]
 
 
 def test_the_runs_of_a_file_have_the_same_tabs() -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
-    state = {charts.KEY: charts.SPREAD, "upload": upload.digest, "asked": True, "show": "static"}
-    app = _open("viz/pages/bring_your_own.py", {}, **state)
+    params = {"file": upload.digest, "run": "static"}
+    app = _open("viz/pages/bring_your_own.py", params, **{charts.KEY: charts.SPREAD})
     assert not app.exception
     assert [spec["name"] for spec in _specs(app)] == list(charts.OF_RUNS[charts.SPREAD])

@@ -7,7 +7,7 @@ import pytest
 
 from viz.charts.theme import BOTH, DARK, LIGHT, Palette
 
-PLAYER = (Path(__file__).parents[3] / "viz/player/js/theme.js").read_text(encoding="utf-8")
+PLAYER = (Path(__file__).parents[3] / "viz/player/js/drawing/theme.js").read_text(encoding="utf-8")
 
 
 def _luminance(color: str) -> float:

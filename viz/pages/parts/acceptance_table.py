@@ -13,9 +13,9 @@ import streamlit as st
 
 from scenarios import acceptance
 from scenarios.acceptance import ROWS
+from scenarios.commands.check import STATES, state_of
 from viz.pages.parts.jobs import Job, Report
 
-STATES = ("passed", "failed", "not built yet", "cited")
 ALL = "all"
 
 FORMULAS: Mapping[str, str] = {
@@ -94,17 +94,11 @@ def items(rows: Iterable[Mapping[str, Any]]) -> list[Item]:
             FORMULAS.get(row["id"], ""),
             row["ours"],
             row["expected"],
-            _state(row),
+            state_of(row),
             row["where"],
         )
         for row in rows
     ]
-
-
-def _state(row: Mapping[str, Any]) -> str:
-    if row["passed"] is not None:
-        return "passed" if row["passed"] else "failed"
-    return "cited" if row["ours"] or row["class"].startswith("P") else "not built yet"
 
 
 def sections() -> dict[str, str]:

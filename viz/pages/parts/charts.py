@@ -48,8 +48,6 @@ _CSS = """<style>
 [class*="st-key-caption-of-"] [data-testid="stText"] span { color: var(--ink-2); }
 /* its picture would lose the colours, which only the browser resolves; the numbers stand below */
 [data-testid="stElementContainer"]:has([data-testid="stVegaLiteChart"]) [data-testid="stElementToolbar"] { display: none; }
-/* its own download has only the rows shown, and formulas as they are; the button below has all, made harmless */
-.st-key-requests [data-testid="stElementToolbar"] [aria-label^="Download"] { display: none; }
 /* the chart is laid out for two thirds of the room and enlarged to all of it */
 @media (min-width: 1800px) and (min-height: 1000px) {
   [data-testid="stElementContainer"]:has([data-testid="stVegaLiteChart"]) { width: calc(100% / 1.5) !important; }

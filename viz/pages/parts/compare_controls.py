@@ -11,6 +11,7 @@ import streamlit as st
 from engine.settings import SettingsError
 from scenarios.fields import ScenarioError
 from scenarios.scenario import Scenario
+from scenarios.source import Cut
 from viz.pages.parts import compare_runs, kept_runs, page, uploads
 from viz.pages.parts.compare_runs import Comparison, Pane
 from viz.pages.parts.settings_form import changed, settings_form
@@ -18,19 +19,23 @@ from viz.player import MAX_RUNS
 
 LANGUAGE = "en"
 FILE = ""
+RUNS, EARLIER = "runs", "earlier"
 
 
 def scenario_box(catalogue: Mapping[str, Scenario], comparison: Comparison) -> None:
     """The scenarios, and the file of this session where there is one."""
-    upload = uploads.store().find(comparison.file or st.session_state.get("upload"))
+    visit = st.session_state.get("visit")
+    upload = uploads.store().find(comparison.file or (visit.digest if visit is not None else None))
+    if upload is not None and upload.kind == uploads.SAVED_RUN:
+        upload = None
 
     def chosen() -> None:
         name = st.session_state["compared"]
         if name != FILE:
             compare_runs.write(compare_runs.first_of(catalogue[name]))
         elif upload is not None:
-            cut = st.session_state.get("cut") or uploads.first_cut(upload)
-            compare_runs.write(compare_runs.of_file(upload.digest, cut))
+            cut = visit.cut if visit is not None and visit.digest == upload.digest else uploads.first_cut(upload)
+            _of_file(upload, cut)
 
     def title(name: str) -> str:
         return upload.name if name == FILE and upload is not None else catalogue[name].title[LANGUAGE]
@@ -45,6 +50,13 @@ def scenario_box(catalogue: Mapping[str, Scenario], comparison: Comparison) -> N
         label_visibility="collapsed",
         width=280,
     )
+
+
+def _of_file(upload: uploads.Upload, cut: Cut) -> None:
+    try:
+        compare_runs.write(compare_runs.of_file(upload, cut))
+    except ScenarioError as error:
+        page.remember_mistake([str(error)], st.session_state["comparison"].params())
 
 
 def runs_form(scenario: Scenario, comparison: Comparison) -> None:
@@ -81,6 +93,7 @@ def runs_form(scenario: Scenario, comparison: Comparison) -> None:
             st.text(str(error))
         return
     compare_runs.write(comparison.with_pane(number, pane))
+    page.close_popover(RUNS)
     st.rerun()
 
 
@@ -97,6 +110,12 @@ def earlier_runs(catalogue: Mapping[str, Scenario], comparison: Comparison) -> N
         st.button(
             page.plain(f"{title}: {run.labels[0]}"),
             key=f"earlier-{number}",
-            on_click=partial(compare_runs.write, kept_runs.brought_back(comparison, run)),
+            on_click=_bring_back,
+            args=(kept_runs.brought_back(comparison, run),),
             width="stretch",
         )
+
+
+def _bring_back(comparison: Comparison) -> None:
+    compare_runs.write(comparison)
+    page.close_popover(EARLIER)

@@ -16,19 +16,21 @@ from engine.settings import SettingsError
 from engine.trace.difference import CLOCKS
 from scenarios.fields import ScenarioError
 from scenarios.run import of_requests
-from scenarios.scenario import Run, Scenario
+from scenarios.scenario import Scenario
 from scenarios.source import Cut
-from viz.pages.parts import upload_link, uploads
+from viz.pages.parts import address, links, runs, upload_link, uploads
 from viz.pages.parts.links import PREFIX, Choice, quoted
 from viz.pages.parts.upload_link import Visit
-from viz.player import LINK_KEYS, MAX_RUNS
+from viz.pages.parts.uploads import Upload
+from viz.player import MAX_RUNS
 
 FIRST_SHOWN = "step-by-step"
 NUM_AT_FIRST = 2
 FILE_SETTINGS = of_requests("file", ())
-"""Stands for any uploaded file where only its runs and their settings matter."""
-FILE_RUNS = tuple(run.name for run in FILE_SETTINGS.runs)
+"""Stands for any trace file where only its runs and their settings matter."""
 MAX_NAMED_CHANGES = 2
+MAX_WAIT = 20.0
+"""Seconds for a scenario file to be read."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,9 @@ class Comparison:
     def without_pane(self, number: int) -> "Comparison":
         return replace(self, panes=self.panes[:number] + self.panes[number + 1 :])
 
+    def only(self, numbers: Sequence[int]) -> "Comparison":
+        return replace(self, panes=tuple(self.panes[number] for number in numbers))
+
     def params(self) -> dict[str, str | list[str]]:
         """The query parameters of a link to this comparison."""
         params: dict[str, str | list[str]] = {"scenario": self.scenario}
@@ -93,16 +98,41 @@ def first_of(scenario: Scenario) -> Comparison:
     return Comparison(scenario.name, tuple(Pane(run.name) for run in scenario.runs[:NUM_AT_FIRST]))
 
 
-def of_file(digest: str, cut: Cut) -> Comparison:
-    """The first runs of an uploaded file."""
-    return Comparison("", tuple(Pane(name) for name in FILE_RUNS[:NUM_AT_FIRST]), digest, cut)
+def of_file(upload: Upload, cut: Cut) -> Comparison:
+    """The first runs of an uploaded file. Raises ScenarioError for a file without runs to compute."""
+    runs_of_file = scenario_of(upload).runs[:NUM_AT_FIRST]
+    return Comparison("", tuple(Pane(run.name) for run in runs_of_file), upload.digest, cut)
+
+
+def scenario_of(upload: Upload) -> Scenario:
+    """What knows the runs of an uploaded file and their settings. Raises ScenarioError for a file that has none."""
+    if upload.kind == uploads.TRACE:
+        return FILE_SETTINGS
+    job = uploads.reading(upload, Cut())
+    job.wait(MAX_WAIT)
+    if job.result is None or job.result.scenario is None:
+        raise ScenarioError(
+            job.problem or "A saved run keeps its settings, so that there is nothing to compare it with."
+        )
+    return job.result.scenario
 
 
 def told_by(scenario: Scenario, pane: Pane) -> Scenario:
     """The scenario with this run alone, its settings changed. Raises ScenarioError for settings it cannot use."""
-    own = scenario.run_of(pane.run)
-    bookmarks = tuple(mark for mark in scenario.bookmarks if mark.run == pane.run)
-    return replace(scenario, runs=(Run(pane.run, {**own.settings, **pane.changes}),), bookmarks=bookmarks)
+    return runs.of_one(scenario, pane.run, pane.changes)
+
+
+def beside(scenario: Scenario, run: str, changes: Mapping[str, Any]) -> tuple[Pane, ...]:
+    """A run and what to hold against it: another run under the same changes, else the same one without them."""
+    panes = []
+    for name in dict.fromkeys((run, *(each.name for each in scenario.runs))):
+        try:
+            panes.append(Pane(name, changed(scenario, name, changes)))
+        except (SettingsError, ScenarioError):
+            continue
+    if len(panes) == 1 and panes[0].changes:
+        panes.append(Pane(run))
+    return tuple(panes[:NUM_AT_FIRST])
 
 
 def changed(scenario: Scenario, run: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,12 +151,14 @@ def read(
     """The comparison that a link asks for, and a sentence when something in it does not exist: the first such thing."""
     if "file" in params:
         try:
-            visit = upload_link.read({key: params[key][-1] for key in params if key != "run"}, FILE_RUNS)
-        except ValueError as error:
+            visit = upload_link.read({key: params[key][-1] for key in params if not key.startswith((PREFIX, "run"))})
+            upload = uploads.store().find(visit.digest) if visit is not None else None
+            if visit is None or upload is None:
+                return otherwise, "It compares runs of an uploaded file and works only where that file is."
+            scenario = scenario_of(upload)
+        except (ValueError, ScenarioError) as error:
             return otherwise, str(error)
-        if visit is None or uploads.store().find(visit.digest) is None:
-            return otherwise, "This link compares runs of an uploaded file and works only where that file is."
-        return _read_panes(params, of_file(visit.digest, visit.cut), FILE_SETTINGS)
+        return _read_panes(params, of_file(upload, visit.cut), scenario)
     if "scenario" not in params:
         return otherwise, None
     name = params["scenario"][-1]
@@ -162,6 +194,7 @@ def _read_panes(
     panes = []
     for run, wanted in zip(runs, changes, strict=True):
         try:
+            links.known(wanted)
             panes.append(Pane(run, changed(scenario, run, wanted)))
         except (SettingsError, ScenarioError) as error:
             problems.append(f"A setting in the link cannot be used: {error}")
@@ -182,15 +215,12 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Comparison, str | None]:
     otherwise = state.get("comparison")
     if otherwise is None or (otherwise.file and uploads.store().find(otherwise.file) is None):
         otherwise = first_of(catalogue.get(FIRST_SHOWN) or next(iter(catalogue.values())))
-    params = {key: st.query_params.get_all(key) for key in st.query_params}
-    comparison, problem = read(params, catalogue, otherwise)
+    moment = address.moment()
+    comparison, problem = read({**address.own(), **moment}, catalogue, otherwise)
     state["comparison"] = comparison
-    wanted = {key: value if isinstance(value, list) else [value] for key, value in comparison.params().items()}
-    moment = {key: values for key, values in params.items() if key in LINK_KEYS}
     if moment.get("clock", CLOCKS)[-1] not in CLOCKS:
         del moment["clock"]
-    if params != {**wanted, **moment}:
-        st.query_params.from_dict({**wanted, **moment})
+    address.show(comparison.params(), kept=moment)
     return comparison, problem
 
 

@@ -14,6 +14,7 @@ from engine.settings import SettingsError
 from engine.trace.check import TraceFileError
 from scenarios.fields import ScenarioError
 from scenarios.readers import ReadError
+from viz.pages.parts.words import on_screen
 
 Result = TypeVar("Result")
 Report = Callable[[float, str], None]
@@ -90,7 +91,7 @@ class Job(Generic[Result]):
         except Stopped:
             self.state = State.STOPPED
         except FOR_USERS as error:
-            self.problem, self.state = str(error), State.FAILED
+            self.problem, self.state = on_screen(str(error)), State.FAILED
         except MemoryError:
             self.problem = "This run does not fit into memory; use fewer requests, or a smaller pool."
             self.state = State.FAILED

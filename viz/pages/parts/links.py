@@ -1,22 +1,23 @@
 """What a link to the Stage says: `?scenario=...&run=...&p.block_size=8&f=12`.
 
 Python owns scenario, run and settings; the player owns the moment, `f` and the other LINK_KEYS, and writes it without a
-rerun. Python sees it only when the page is loaded, so it drops it whenever another run is chosen. A link that names what is not there is answered with one
-sentence and the nearest thing that exists.
+rerun. Python sees it only when the page is loaded, so it drops it whenever another run is chosen. A link that names what
+is not there is answered with one sentence and the nearest thing that exists.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import streamlit as st
 
-from engine.settings import SettingsError
+from engine.settings import Settings, SettingsError
 from scenarios.fields import ScenarioError
 from scenarios.scenario import Scenario
-from viz.player import LINK_KEYS
+from viz.pages.parts import address
 
 PREFIX = "p."
+SETTINGS = frozenset(each.name for each in fields(Settings))
 MAX_SHOWN = 60
 
 
@@ -30,7 +31,7 @@ class Choice:
 
     def params(self) -> dict[str, str]:
         """The query parameters of a link to this choice."""
-        changes = {f"{PREFIX}{name}": _written(value) for name, value in self.changes.items()}
+        changes = {f"{PREFIX}{name}": written(value) for name, value in self.changes.items()}
         return {"scenario": self.scenario, "run": self.run, **changes}
 
 
@@ -47,30 +48,42 @@ def read(params: Mapping[str, str], catalogue: Mapping[str, Scenario], otherwise
     if run not in runs:
         problems.append(f"Scenario {quoted(name)} has no run {quoted(run)}, only {', '.join(runs)}; this is {runs[0]}.")
         run = runs[0]
-    changes = {key.removeprefix(PREFIX): value for key, value in params.items() if key.startswith(PREFIX)}
+    changes = changes_of(params)
     try:
-        scenario.with_settings(changes).settings_of(run)
+        known(changes)
+        scenario.with_settings(changes)
     except (SettingsError, ScenarioError) as error:
-        problems.append(f"A setting in the link cannot be used: {error}")
+        problems.append(f"A setting in the link cannot be used, so none is changed: {error}")
         changes = {}
     return Choice(name, run, changes), problems
 
 
+def changes_of(params: Mapping[str, str]) -> dict[str, str]:
+    """The settings in a link that are those of all runs, as they are written there."""
+    return {key.removeprefix(PREFIX): value for key, value in params.items() if key.startswith(PREFIX)}
+
+
+def known(changes: Iterable[str]) -> None:
+    """Raises SettingsError with a short sentence when a setting of that name does not exist."""
+    for name in changes:
+        if name not in SETTINGS:
+            raise SettingsError(f"there is no setting {quoted(name)}.")
+
+
 def write(choice: Choice) -> None:
-    """Put the choice into the address; the place in the run begins anew."""
-    st.query_params.from_dict(choice.params())
+    """Put another choice into the address; the place in the run begins anew."""
+    present = st.session_state.get("choice")
+    if present is None or choice.params() != present.params():
+        st.query_params.from_dict(choice.params())
 
 
 def current(catalogue: Mapping[str, Scenario]) -> tuple[Choice, list[str]]:
     """The choice of this page: that of its address, else the last one of this session, else the first scenario."""
     first = next(iter(catalogue.values()))
     otherwise = st.session_state.get("choice") or Choice(first.name, first.runs[0].name)
-    params = st.query_params.to_dict()
-    choice, problems = read(params, catalogue, otherwise)
+    choice, problems = read(st.query_params.to_dict(), catalogue, otherwise)
     st.session_state["choice"] = choice
-    moment = {key: value for key, value in params.items() if key in LINK_KEYS}
-    if {key: value for key, value in params.items() if key not in moment} != choice.params():
-        st.query_params.from_dict({**choice.params(), **moment})
+    address.show(choice.params(), kept=address.moment())
     return choice, problems
 
 
@@ -80,7 +93,7 @@ def quoted(text: str) -> str:
     return f"“{line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + '…'}”"
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ",".join(map(str, value))
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

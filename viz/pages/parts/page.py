@@ -5,7 +5,7 @@ from a file, a link or a scenario is shown by `st.text` or inside a table, never
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from zlib import crc32
@@ -17,12 +17,19 @@ from viz.pages.parts.jobs import Job, State
 
 Result = TypeVar("Result")
 
+AT_ONCE = 0.1
+"""Seconds that a page waits for a job before it says that it is being computed."""
 PATIENCE = 0.6
-"""Seconds that a page waits for a job before it shows how far it is."""
+"""Seconds after which it also shows how far the job is, and how to stop it."""
+_MISTAKE = "link mistake"
 
 _MARKUP = re.compile(r"[\\\\`*_{}\[\]()<>#+\-.!|~:$&^=\"'/@]")
 
 _CSS = f"<style>{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}</style>"
+
+
+_OUTLINES = """<div class="outlines"><i></i><i></i><i></i><i></i><i></i></div>"""
+"""Grid, tables, inspector, timeline, transport."""
 
 
 def begin() -> None:
@@ -67,6 +74,42 @@ def problem(
             st.button(back, on_click=go_back, key=f"back-{number}")
 
 
+def notice(name: str, tag: str, sentence: str, action: str, act: Callable[[], Any]) -> None:
+    """One sentence beside a page that shows something all the same, with one button. It stands in the line of the
+    navigation, in the place of the bar, so that the player keeps its height."""
+    with st.container(key=f"notice-{name}", horizontal=True, vertical_alignment="center", wrap=False):
+        with st.container(key=f"tag-of-{name}"):
+            st.text(tag)
+        st.text(sentence, width="stretch")
+        st.button(action, on_click=act, key=f"act-on-{name}")
+
+
+def remember_mistake(sentences: Sequence[str], shown: Any) -> None:
+    """Keep what is wrong with the link, the first sentence of it, for as long as `shown` is on the page."""
+    if sentences:
+        others = {1: "", 2: " There is one more."}.get(len(sentences), f" There are {len(sentences) - 1} more.")
+        st.session_state[_MISTAKE] = (shown, sentences[0][:1].upper() + sentences[0][1:] + others)
+
+
+def link_mistake(shown: Any) -> None:
+    """Say what is wrong with the link until somebody closes it, or until something else than `shown` is on the page."""
+    state = st.session_state
+    place, sentence = state.get(_MISTAKE) or (None, "")
+    if sentence and place == shown:
+        notice("link", "The link has a mistake", sentence, "Close", lambda: state.pop(_MISTAKE, None))
+
+
+def popover(label: str, key: str) -> Any:
+    """A popover of the bar that `close_popover(key)` closes in the next run of the page."""
+    if st.session_state.pop(f"close {key}", False):
+        st.session_state[key] = False
+    return st.popover(label, key=key, on_change="rerun", width="content")
+
+
+def close_popover(key: str) -> None:
+    st.session_state[f"close {key}"] = True
+
+
 def result_of(
     job: Job[Result],
     what: str,
@@ -74,6 +117,7 @@ def result_of(
     back: str,
     go_back: Callable[[], Any],
     stop: Callable[[], Any] | None = None,
+    failed: Callable[[str], Any] | None = None,
 ) -> Result | None:
     """The result of a job, or None while the page shows how far it is, that it was stopped, or why it failed.
 
@@ -81,16 +125,26 @@ def result_of(
     again            forgets the job, so that the next run of the page starts it anew
     back, go_back    label and action of the one button that leads away from a failure
     stop             what the Stop button does instead of stopping this job alone
+    failed           is told why the job failed, instead of the reader
     """
-    job.wait(PATIENCE)
+    slot = st.empty()
+    if not job.wait(AT_ONCE):
+        with slot.container():
+            _loading(job, what)
+        if not job.wait(PATIENCE):
+            with slot.container():
+                _wait(job, what, stop or job.stop)
+            return None
+        slot.empty()
     if job.state is State.DONE:
         return job.result
     if job.state is State.FAILED:
-        problem(job.problem, back, go_back)
-    elif job.state is State.STOPPED:
-        problem("This run was ended before it was finished.", "Run again", again, tag="Stopped")
+        if failed is not None:
+            failed(job.problem)
+        else:
+            problem(job.problem, back, go_back)
     else:
-        _wait(job, what, stop or job.stop)
+        problem("This run was ended before it was finished.", "Run again", again, tag="Stopped")
     return None
 
 
@@ -98,9 +152,16 @@ def result_of(
 def _wait(job: Job[Any], what: str, stop: Callable[[], Any]) -> None:
     if job.ended:
         st.rerun()
-    with st.container(key="wait"):
-        note = job.note or ("waiting for its turn" if job.state is State.WAITING else "starting")
+    _loading(job, what, stop)
+
+
+def _loading(job: Job[Any], what: str, stop: Callable[[], Any] | None = None) -> None:
+    """The sentence box with what is known so far, and the outlines of what will stand below it."""
+    note = job.note or ("it waits for its turn" if job.state is State.WAITING else "it begins")
+    with st.container(key="wait" if stop is None else "wait-long"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{what}: {note}", width="stretch")
-            st.button("Stop", on_click=stop, key="stop")
+            if stop is not None:
+                st.button("Stop", on_click=stop, key="stop")
         st.progress(job.fraction)
+    st.html(_OUTLINES)

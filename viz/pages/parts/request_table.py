@@ -21,6 +21,7 @@ from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, REASONS, RESOURCES
 from viz.pages.parts import page
 from viz.pages.parts.runs import Finished
+from viz.pages.parts.trace_tables import without_empty
 
 MAX_ROWS = 1_000
 MAX_ID = 60
@@ -87,6 +88,7 @@ def show(run: str, finished: Finished) -> None:
     table = columns(finished.trace, finished.metrics)
     shown = {title: list(islice(values, MAX_ROWS)) for title, values in table.items()}
     shown["request"] = [_short(name) for name in shown["request"]]
+    shown = without_empty(shown)
     of = (
         f"the first {MAX_ROWS:,} of {num_requests:,}; the file has all"
         if num_requests > MAX_ROWS

@@ -6,8 +6,8 @@ content: the scenario as its file would be, the run's name, and all its settings
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,8 +17,10 @@ from engine.loop import Engine
 from engine.trace.metrics import Metrics, measure
 from engine.trace.trace import Trace
 from scenarios import catalogue as scenario_catalogue
+from scenarios.ops import BlockPoolOps
 from scenarios.run import run as run_scenario
 from scenarios.scenario import Scenario
+from viz.export import run_bytes
 from viz.pages.parts.jobs import Job, Report
 from viz.player.wire import wire
 
@@ -61,26 +63,56 @@ def _job(key: str, _scenario: Scenario, _run: str, _after: Job[Finished] | None)
     return Job(lambda report: _compute(_scenario, _run, report), _after)
 
 
-def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
-    num_requests = max(len(scenario.all_requests(run)), 1) if scenario.ops is None else 1
+def saved(digest: str, title: str, run: str, trace: Trace) -> Job[Finished]:
+    """The job that makes a saved run, known by the digest of its file, ready for the player."""
+    return _saved(digest, title, run, trace)
 
-    def progress(engine: Engine) -> None:
+
+def with_changes(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
+    """The scenario with these settings in every run; a run that they change loses its lecture steps, which tell of what
+    happens without them. Raises ScenarioError or SettingsError for settings it cannot use."""
+    if not changes:
+        return scenario
+    told = scenario.with_settings(changes)
+    same = [run.name for run in told.runs if told.settings_of(run.name) == scenario.settings_of(run.name)]
+    return replace(told, bookmarks=tuple(mark for mark in scenario.bookmarks if mark.run in same))
+
+
+def of_one(scenario: Scenario, name: str, changes: Mapping[str, Any]) -> Scenario:
+    """The scenario with this run alone, changed like that: a setting that only another run refuses is no obstacle."""
+    own = scenario.run_of(name)
+    bookmarks = tuple(mark for mark in scenario.bookmarks if mark.run == name)
+    return with_changes(replace(scenario, runs=(own,), bookmarks=bookmarks), changes)
+
+
+def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
+    entries, name = (
+        (scenario.ops, "operations") if scenario.ops is not None else (scenario.all_requests(run), "requests")
+    )
+    pool = scenario.settings_of(run).pool_blocks
+    report(0.0, f"{len(entries):,} {name}" + (f", {pool:,} blocks" if pool is not None else ""))
+
+    def progress(engine: Engine | BlockPoolOps) -> None:
         report(
-            0.9 * engine.num_done / num_requests,
-            f"{engine.num_done:,} of {num_requests:,} requests, iteration {engine.num_steps:,}",
+            0.8 * engine.num_done / max(len(entries), 1),
+            f"{engine.num_done:,} of {len(entries):,} {name}, iteration {engine.num_steps:,}",
         )
 
     trace = run_scenario(scenario, run, progress)
-    report(0.9, "reading the figures")
+    return _finished(trace, lambda: run_bytes(scenario, run, trace, LANGUAGE), report)
+
+
+def _finished(trace: Trace, pack: Callable[[], bytes], report: Report) -> Finished:
+    frames = f"{trace.num_steps:,} iterations"
+    report(0.8, f"{frames} are done, the figures are added up")
     metrics = measure(trace)
-    report(0.95, "packing the run")
-    return Finished(trace, _packed(scenario, run, trace), metrics, metrics.as_dict())
+    report(0.9, f"{frames} are done, the pictures are prepared")
+    return Finished(trace, pack(), metrics, metrics.as_dict())
 
 
-def _packed(scenario: Scenario, run: str, trace: Trace) -> bytes:
-    bookmarks = [mark for mark in scenario.bookmarks if mark.run == run]
-    texts = {"title": scenario.title[LANGUAGE], "story": scenario.story[LANGUAGE], "run_name": run}
-    return wire(trace, bookmarks=bookmarks, lang=LANGUAGE, **texts)
+@st.cache_resource(max_entries=MAX_KEPT, show_spinner=False, on_release=Job.stop)
+def _saved(digest: str, title: str, run: str, _trace: Trace) -> Job[Finished]:
+    return Job(lambda report: _finished(_trace, lambda: wire(_trace, title=title, run_name=run, lang=LANGUAGE), report))
 
 
 def _key(scenario: Scenario, run: str, content: str | None) -> str:

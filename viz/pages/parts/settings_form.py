@@ -1,10 +1,11 @@
-"""The settings of a run as a form: every field of `Settings`, in groups, with what it means beside it.
+"""The settings of a run as a form: every field of `Settings` in words, in groups, the rare ones behind "More".
 
-The form knows names and texts; what a value may be is decided by `Settings.of`, and its sentence is what the user reads.
-An empty field means "no limit".
+The form knows texts; what a value may be is decided by `Settings.of`, and its sentence is what the user reads. The name
+that links and shells use stands below the words. An empty field means what its placeholder says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -12,59 +13,114 @@ import streamlit as st
 from engine.executor.cost_model import HARDWARE, MODELS
 from engine.settings import CHOICES, Settings
 
-GROUPS: dict[str, dict[str, str]] = {
+COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a setting is called, what it means, and what it means when it is empty."""
+
+    label: str
+    meaning: str
+    empty: str = "no limit"
+    is_rare: bool = False
+
+
+GROUPS: dict[str, dict[str, Field]] = {
     "Batching": {
-        "policy": "static fills a batch and waits for its end; continuous admits in every step; chunked splits prompts",
-        "max_num_seqs": "sequences that run at a time",
-        "max_num_batched_tokens": "tokens that one step computes",
-        "chunk_size": "tokens of a prompt that one step computes at most",
-        "max_model_len": "tokens of a sequence, prompt and output",
-        "static_start": "start a static batch now, or when it is full",
-        "running_order": "who is scheduled first among the running",
-        "over_budget": "a new prompt longer than the token budget",
-        "victim": "who is preempted when memory runs out",
+        "policy": Field(
+            "Batching",
+            "static fills a batch and waits for its end; continuous admits in every step; chunked cuts prompts",
+        ),
+        "max_num_seqs": Field("Sequences at a time", "sequences that run together at most"),
+        "max_num_batched_tokens": Field("Tokens in a step", "tokens that one step computes at most, its budget"),
+        "chunk_size": Field(
+            "Prompt tokens in a step", "of one request at most; for chunked batching", "the whole budget"
+        ),
+        "static_start": Field("A static batch starts", "as soon as somebody waits, or when it is full"),
+        "victim": Field("Who is preempted", "when memory runs out"),
+        "max_model_len": Field("Longest sequence", "tokens of prompt and output together", is_rare=True),
+        "running_order": Field("First in a step", "who is scheduled first among the running", is_rare=True),
+        "over_budget": Field("Prompt above the budget", "a prompt longer than the tokens of a step", is_rare=True),
     },
     "Memory": {
-        "kv_manager": "paged, or one strip a request: max, pow2, oracle",
-        "block_size": "tokens of a block",
-        "num_blocks": "blocks of the pool; leave empty when the capacity is given in tokens",
-        "kv_capacity_tokens": "capacity in tokens, instead of blocks",
-        "num_host_blocks": "blocks in host memory",
-        "watermark": "share of the pool that admission leaves free",
-        "admit_full_prompt": "admit a chunked prompt only when all of it fits",
-        "admit_lookahead": "tokens that have to fit beyond the prompt",
-        "pow2_of": "what pow2 rounds up",
-        "free_list": "which free block is handed out next",
-        "null_block": "block 0 stays out of the pool, so that ids begin at 1",
-        "block_script": "first blocks to hand out, as 7, 2, 5",
+        "kv_manager": Field("KV memory", "blocks on demand, or one strip for each request"),
+        "block_size": Field("Tokens in a block", "slots of a block"),
+        "num_blocks": Field("Blocks in the pool", "fewer of them: requests wait, and some are preempted"),
+        "kv_capacity_tokens": Field("Capacity in tokens", "instead of a number of blocks", "as the blocks say"),
+        "free_list": Field("Next free block", "which of the free blocks is handed out", is_rare=True),
+        "watermark": Field("Kept free", "share of the pool that admission leaves free", is_rare=True),
+        "admit_full_prompt": Field(
+            "Needs room for all", "admit a chunked prompt only when all of it fits", is_rare=True
+        ),
+        "admit_lookahead": Field("Room beyond the prompt", "tokens that have to fit on admission", is_rare=True),
+        "num_host_blocks": Field("Blocks in host memory", "for what is swapped out", is_rare=True),
+        "pow2_of": Field("Powers of two of", "what the manager pow2 rounds up", is_rare=True),
+        "null_block": Field("Keep block 0 out", "ids begin at 1, as in vLLM", is_rare=True),
+        "block_script": Field("First blocks", "ids to hand out first, as 7, 2, 5", "none", is_rare=True),
     },
     "Clock": {
-        "hardware": "card of the cost model",
-        "num_devices": "cards that share the model",
-        "model": "shape of the model",
-        "workspace": "share of the memory kept for activations",
-        "step_time": "seconds of every step, instead of the cost model",
-        "max_steps": "the run is ended after so many steps",
-        "seed": "of the request generator",
+        "hardware": Field("Card", "whose bandwidth and FLOP/s the cost model takes"),
+        "model": Field("Model", "whose weights and KV the cost model moves"),
+        "num_devices": Field("Number of cards", "they share the model"),
+        "step_time": Field(
+            "Seconds of a step", "the same for every step, instead of the cost model", "from the cost model"
+        ),
+        "workspace": Field("Kept for activations", "share of the memory of a card", is_rare=True),
+        "max_steps": Field("Steps at most", "the run is ended after so many", is_rare=True),
+        "seed": Field("Seed", "of a generated workload", is_rare=True),
     },
 }
-COLUMNS = 3
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "kv_manager": {
+        "paged": "paged: blocks on demand",
+        "max": "max: a strip of the longest sequence",
+        "pow2": "pow2: a strip of a power of two",
+        "oracle": "oracle: a strip of the right length",
+    },
+    "pow2_of": {"output": "the output", "total": "prompt and output"},
+    "static_start": {"now": "at once", "full": "when it is full"},
+    "victim": {"last_admitted": "the last one admitted", "fewest_outputs": "the one with the fewest tokens"},
+    "running_order": {"admission": "in order of admission", "decodes_first": "decodes"},
+    "over_budget": {"refuse": "is refused", "wait": "waits"},
+    "free_list": {
+        "fifo": "freed longest ago (fifo)",
+        "stack": "freed last (stack)",
+        "left": "the first in memory (left)",
+    },
+}
+"""Name of a setting -> value -> how a list shows it; other values are shown as they are."""
 _OPTIONS: Mapping[str, tuple[str, ...]] = {**CHOICES, "hardware": tuple(HARDWARE), "model": tuple(MODELS)}
+_UNLIMITED = frozenset(
+    (
+        "num_blocks",
+        "kv_capacity_tokens",
+        "max_num_seqs",
+        "max_num_batched_tokens",
+        "chunk_size",
+        "max_model_len",
+        "step_time",
+    )
+)
 
 
-def settings_form(settings: Settings, key: str) -> dict[str, Any] | None:
+def settings_form(settings: Settings, key: str, without: Sequence[str] = ()) -> dict[str, Any] | None:
     """Draw the form with `settings` filled in; the entered values when it was sent, else None.
 
-    Values come back as the user wrote them, an empty one as None, for `Settings.of` to judge.
+    Values come back as the user wrote them, an empty one as None, for `Settings.of` to judge. Settings named in
+    `without` are left out of the form and come back as they are.
     """
-    entered: dict[str, Any] = {}
+    entered = settings.as_dict()
     with st.form(f"settings-{key}", border=False):
-        for tab, (_, names) in zip(st.tabs(list(GROUPS)), GROUPS.items(), strict=True):
+        for tab, (title, group) in zip(st.tabs(list(GROUPS)), GROUPS.items(), strict=True):
+            fields = {name: field for name, field in group.items() if name not in without}
+            common = {name: field for name, field in fields.items() if not field.is_rare}
+            rare = {name: field for name, field in fields.items() if field.is_rare}
             with tab:
-                columns = st.columns(COLUMNS)
-                for index, (name, meaning) in enumerate(names.items()):
-                    with columns[index % COLUMNS]:
-                        entered[name] = _field(name, meaning, getattr(settings, name), f"{key}-{name}")
+                with st.container(key=f"fields-{title}"):
+                    entered |= _rows(common, settings, key)
+                with st.expander("More"), st.container(key=f"fields-more-{title}"):
+                    entered |= _rows(rare, settings, key)
         sent = st.form_submit_button("Run with these settings", type="primary")
     return entered if sent else None
 
@@ -75,26 +131,35 @@ def changed(entered: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value != present[name]}
 
 
-def _field(name: str, meaning: str, value: Any, key: str) -> Any:
+def _rows(fields: Mapping[str, Field], settings: Settings, key: str) -> dict[str, Any]:
+    entered: dict[str, Any] = {}
+    names = list(fields)
+    for first in range(0, len(names), COLUMNS):
+        for column, name in zip(st.columns(COLUMNS), names[first : first + COLUMNS], strict=False):
+            with column:
+                entered[name] = _field(name, fields[name], getattr(settings, name), f"{key}-{name}")
+    return entered
+
+
+def _field(name: str, field: Field, value: Any, key: str) -> Any:
+    label = f"{field.label} `{name}`"
     if isinstance(value, bool):
-        return st.checkbox(name, value, key=key, help=meaning)
+        return st.checkbox(label, value, key=key, help=field.meaning)
     if name in _OPTIONS:
         options = _OPTIONS[name] if value in _OPTIONS[name] else (*_OPTIONS[name], value)
-        return st.selectbox(name, options, index=options.index(value), key=key, help=meaning)
+        words = WORDS.get(name, {})
+        return st.selectbox(
+            label,
+            options,
+            index=options.index(value),
+            format_func=lambda option: words.get(option, option.replace("_", " ")),
+            key=key,
+            help=field.meaning,
+        )
     shown = ", ".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
     optional = isinstance(value, tuple) or value is None or name in _UNLIMITED
-    placeholder = "none" if isinstance(value, tuple) else "no limit" if optional else None
-    text = st.text_input(name, shown, key=key, help=meaning, placeholder=placeholder, max_chars=2_000).strip()
+    empty = field.empty if optional else None
+    text = st.text_input(label, shown, key=key, help=field.meaning, placeholder=empty, max_chars=2_000).strip()
     if isinstance(value, tuple):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text or (None if optional else "")
-
-
-_UNLIMITED = (
-    "num_blocks",
-    "kv_capacity_tokens",
-    "max_num_seqs",
-    "max_num_batched_tokens",
-    "max_model_len",
-    "step_time",
-)

@@ -1,33 +1,68 @@
-"""Tables about a trace file: what was read of it, every row that was refused, and its requests beside their run.
+"""Tables about an uploaded file: what was read of it, every row that was refused, and the requests that will run.
 
 Names and ids come from the file, so they are shown as text or in table cells, and a table is cut at a stated number of
 rows.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from engine.request import Request
 from scenarios.readers import TraceFile
-from viz.pages.parts import page
+from scenarios.scenario import Scenario
+from scenarios.source import Source
+from viz.pages.parts import formats, page
+from viz.pages.parts.runs import LANGUAGE
+from viz.pages.parts.uploads import Upload
+from viz.pages.parts.words import on_screen
 
 MAX_ROWS = 1_000
 MAX_ID = 60
 
 
-def what_was_read(name: str, file: TraceFile) -> None:
-    """The detected format, what became of the rows, and notes, in a few lines."""
-    page.heading(name)
+def what_was_read(upload: Upload, source: Source) -> None:
+    """The kind of the file, what became of its rows or what it holds, and notes, in a few lines."""
+    page.heading(upload.name)
+    if source.file is not None:
+        _trace_file(source.file)
+    elif source.scenario is not None:
+        _scenario(source.scenario)
+    elif source.trace is not None:
+        _saved_run(source)
+
+
+def _trace_file(file: TraceFile) -> None:
     st.text(
         f"Read as {file.format}. {file.num_rows:,} rows: {file.num_accepted:,} accepted ({len(file.requests):,} requests), "
         f"{len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
     )
+    roles = formats.roles(file.format)
+    if roles:
+        st.text(f"{roles[0].upper()}{roles[1:]}.")
     for note in file.notes:
-        st.text(note)
+        st.text(on_screen(note))
     if file.ignored_columns:
         st.text(f"Columns that were not needed: {', '.join(file.ignored_columns)[:500]}.")
+
+
+def _scenario(scenario: Scenario) -> None:
+    entries, noun = (scenario.ops, "operation") if scenario.ops is not None else (scenario.all_requests(), "request")
+    title = scenario.title.get(LANGUAGE, scenario.name)
+    st.text(f"A scenario file: {title}. {_counted(len(entries), noun)}; it runs as {_listed(scenario)}.")
+    st.text(scenario.story.get(LANGUAGE, ""))
+
+
+def _listed(scenario: Scenario) -> str:
+    return ", ".join(run.name for run in scenario.runs)
+
+
+def _saved_run(source: Source) -> None:
+    trace = source.trace
+    assert trace is not None
+    size = f"{_counted(len(trace.requests), 'request')}, {_counted(trace.num_steps, 'iteration')}"
+    st.text(f"A saved run: {source.name}, {source.run_name}. {size}. It keeps its settings.")
 
 
 def rejected_rows(file: TraceFile) -> None:
@@ -40,7 +75,7 @@ def rejected_rows(file: TraceFile) -> None:
         {
             "line": [row.line for row in rejected],
             "code": [row.reason for row in rejected],
-            "why": [row.text for row in rejected],
+            "why": [on_screen(row.text) for row in rejected],
         },
         hide_index=True,
     )
@@ -52,13 +87,23 @@ def requests_of_file(file: TraceFile) -> None:
 
 
 def _columns(requests: Sequence[Request]) -> dict[str, list[Any]]:
-    return {
+    table: dict[str, list[Any]] = {
         "request": [request.request_id[:MAX_ID] for request in requests],
         "arrival s": [None if request.after is not None else request.arrival_time for request in requests],
         "after": [(request.after or "")[:MAX_ID] for request in requests],
         "prompt tokens": [request.prompt.num_tokens for request in requests],
         "output tokens": [request.sampling.max_tokens for request in requests],
     }
+    return without_empty(table)
+
+
+def without_empty(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """The columns that say something."""
+    return {title: values for title, values in table.items() if any(value not in (None, "") for value in values)}
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _first_of(count: int) -> str:

@@ -1,18 +1,19 @@
-"""What a link into the runs of an uploaded file says: `?file=...&run=static&first=500&f=12`.
+"""What a link to an uploaded file or into one of its runs says: `?file=...&run=static&first=500&p.num_blocks=300&f=12`.
 
 It works where the file is: on the server that it was uploaded to, as long as it is kept there. It names the file by its
-digest, so that nobody finds a file that he does not have.
+digest, so that nobody finds a file that he does not have. The visit of a session is remembered while other pages are open.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 import streamlit as st
 
 from scenarios.source import Cut
-from viz.pages.parts.links import quoted
-from viz.player import LINK_KEYS
+from viz.pages.parts import address, uploads
+from viz.pages.parts.links import PREFIX, changes_of, known, quoted, written
 
 LIMITS: dict[str, tuple[float, float]] = {
     "first": (1, 1_000_000),
@@ -27,39 +28,72 @@ MAX_SECONDS = LIMITS["to"][1]
 
 @dataclass(frozen=True)
 class Visit:
-    """Which file, which part of it, which of its runs."""
+    """Which file, which of its runs ("" for the file itself), which part of it, which settings are changed."""
 
     digest: str
     run: str
     cut: Cut
+    changes: Mapping[str, Any] = field(default_factory=dict)
 
     def params(self) -> dict[str, str]:
         start, end = self.cut.window or (None, None)
         rate = None if self.cut.rate == 1 else self.cut.rate
         numbers = {"first": self.cut.first, "from": start, "to": end, "rate": rate, "qps": self.cut.qps}
-        return {"file": self.digest, "run": self.run, **{k: str(v) for k, v in numbers.items() if v is not None}}
+        return {
+            "file": self.digest,
+            **({"run": self.run} if self.run else {}),
+            **{name: str(value) for name, value in numbers.items() if value is not None},
+            **{f"{PREFIX}{name}": written(value) for name, value in self.changes.items()},
+        }
 
 
-def read(params: Mapping[str, str], runs: tuple[str, ...]) -> Visit | None:
-    """The visit that a link asks for, None when it names no file. Raises ValueError with one sentence for a bad link."""
+def read(params: Mapping[str, str]) -> Visit | None:
+    """The visit that a link asks for, None when it names no file. Raises ValueError with one sentence for a bad link.
+
+    Which runs a file has is known when it has been read, so that a run of any name is taken here.
+    """
     if "file" not in params:
         return None
-    run = params.get("run", runs[0])
-    if run not in runs:
-        raise ValueError(f"The link names the run {quoted(run)}; the runs of a file are {', '.join(runs)}.")
     numbers = {name: _number(name, params[name]) for name in LIMITS if name in params}
     window = None
     if "from" in numbers or "to" in numbers:
         window = (numbers.get("from", 0.0), numbers.get("to", MAX_SECONDS))
+        if window[0] >= window[1]:
+            raise ValueError(f"The link asks for seconds {window[0]:g} to {window[1]:g}; the first has to be smaller.")
     first = int(numbers["first"]) if "first" in numbers else None
-    return Visit(params["file"], run, Cut(first, window, numbers.get("rate", 1.0), numbers.get("qps")))
+    cut = Cut(first, window, numbers.get("rate", 1.0), numbers.get("qps"))
+    changes = changes_of(params)
+    known(changes)
+    return Visit(params["file"], params.get("run", ""), cut, changes)
+
+
+def current() -> tuple[Visit | None, str | None]:
+    """The visit of this page: that of an address that has not been taken up yet, else the last one of this session; and
+    a sentence when the address asks for what is not here."""
+    state = st.session_state
+    visit: Visit | None = state.get("visit")
+    if visit is not None and uploads.store().find(visit.digest) is None:
+        visit = None
+    params = {key: values[-1] for key, values in address.own().items()}
+    problem = None
+    if params and params != state.get("visited"):
+        state["visited"] = params
+        try:
+            asked = read(params)
+            if asked is not None and uploads.store().find(asked.digest) is None:
+                problem = "It leads into an uploaded file and works only where that file is; upload the file here."
+            elif asked is not None:
+                visit = asked
+        except ValueError as error:
+            problem = str(error)
+    state["visit"] = visit
+    return visit, problem
 
 
 def write(visit: Visit) -> None:
-    """Put the visit into the address; a place in another run is dropped."""
-    present = {key: value for key, value in st.query_params.to_dict().items() if key not in LINK_KEYS}
-    if present != visit.params():
-        st.query_params.from_dict(visit.params())
+    """Take up another visit and put it into the address; a place in another run is dropped."""
+    st.session_state.update(visit=visit, visited=visit.params())
+    address.show(visit.params())
 
 
 def _number(name: str, text: str) -> float:

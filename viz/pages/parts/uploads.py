@@ -1,7 +1,7 @@
-"""Uploaded trace files: kept on disk by content, read in the background, and known again after a rerun or on another page.
+"""Uploaded files: kept on disk by content, read in the background, and known again after a rerun or on another page.
 
 A page remembers only the digest of its file. The last eight files stay until the server ends; an older one has to be
-uploaded again. What is in a file is decided by the readers of `scenarios`.
+uploaded again. It is a trace file, a scenario file or a saved run; what is in it is decided by the readers of `scenarios`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import streamlit as st
 
-from scenarios.source import Cut, Source, trace_file
+from scenarios.source import HEAD_BYTES, MAGIC, SCENARIO_KEY, Cut, Source, find, trace_file
 from viz.pages.parts.jobs import Job, Report
 
 MAX_FILES = 8
@@ -23,16 +23,18 @@ MAX_MEGABYTES = 200
 LARGE = 500_000
 FIRST_OF_LARGE = 2_000
 PIECE = 1 << 20
+TRACE, SCENARIO, SAVED_RUN = "trace file", "scenario file", "saved run"
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file on disk: its name as the user has it, its digest, its path, its size in bytes."""
+    """A file on disk: its name as the user has it, its digest, its path, its size in bytes, and what it looks like."""
 
     name: str
     digest: str
     path: Path
     size: int
+    kind: str = TRACE
 
 
 class Uploads:
@@ -52,8 +54,9 @@ class Uploads:
             while piece := source.read(PIECE):
                 digest.update(piece)
                 size += target.write(piece)
-        upload = Upload(name, digest.hexdigest()[:16], draft.with_name(digest.hexdigest()), size)
-        draft.replace(upload.path)
+        path = draft.with_name(digest.hexdigest())
+        upload = Upload(name, digest.hexdigest()[:16], path, size, _kind(draft))
+        draft.replace(path)
         with self._lock:
             self._files.pop(upload.digest, None)
             self._files[upload.digest] = upload
@@ -73,12 +76,13 @@ def store() -> Uploads:
 
 
 def first_cut(upload: Upload | None) -> Cut:
-    """What is read before anything else was chosen: all of a file, or the beginning of one with more than LARGE bytes."""
-    return Cut(first=FIRST_OF_LARGE) if upload is not None and upload.size > LARGE else Cut()
+    """What is read before anything else was chosen: all of a file, or the beginning of a trace of more than LARGE bytes."""
+    is_large = upload is not None and upload.kind == TRACE and upload.size > LARGE
+    return Cut(first=FIRST_OF_LARGE) if is_large else Cut()
 
 
 def reading(upload: Upload, cut: Cut) -> Job[Source]:
-    """The job that reads this part of the file; its result holds the file's requests and the scenario of its runs."""
+    """The job that reads this part of the file: the requests and runs of a trace or scenario file, or a saved run."""
     return _reading(content_of(upload, cut), upload, cut)
 
 
@@ -100,4 +104,15 @@ def _read(upload: Upload, cut: Cut, report: Report) -> Source:
     def progress(num_bytes: int) -> None:
         report(num_bytes / max(upload.size, 1), f"{num_bytes / 1e6:,.0f} of {upload.size / 1e6:,.0f} MB")
 
+    if upload.kind != TRACE:
+        return find(str(upload.path))
     return trace_file(upload.path, upload.name, cut, progress)
+
+
+def _kind(path: Path) -> str:
+    with path.open("rb") as stream:
+        head = stream.read(HEAD_BYTES)
+    if head.startswith(MAGIC):
+        return SAVED_RUN
+    is_scenario = SCENARIO_KEY in head and head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+    return SCENARIO if is_scenario else TRACE

@@ -1,0 +1,56 @@
+"""An app of our own for tests and pictures: on a free port of this machine, ended by its process id."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+START_TIMEOUT = 60.0
+
+
+class NotServed(Exception):
+    """The app did not start; the message ends with what it printed last."""
+
+
+@contextmanager
+def serving(log: Path) -> Iterator[str]:
+    """The address of the app while the block runs; what it prints goes to `log`. Raises NotServed."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env={**os.environ})
+    try:
+        _wait_until_served(server, f"http://127.0.0.1:{port}/_stcore/health", log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_served(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
+    end = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urlopen(address, timeout=2):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise NotServed(f"the app did not start: {log.read_text(errors='replace')[-2000:]}")

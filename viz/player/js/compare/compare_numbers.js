@@ -1,0 +1,94 @@
+// The four numbers of a pane, the same ones in all panes: tokens so far, idle places (or memory in use) so far, who waits now, and
+// when the request that sets the runs apart most is done.
+class PaneNumbers {
+  constructor() {
+    this.title = element("b", {dir: "auto"});
+    this.where = element("span");
+    this.rows = Array.from({length: 4}, () => element("div", {}, element("dt"), element("dd", {dir: "auto"})));
+    this.element = element("div", {class: "kv-numbers"}, element("div", {class: "kv-numbers-head"}, this.title, this.where), element("dl", {}, ...this.rows));
+  }
+
+  draw(name, where, facts) {
+    setText(this.title, name);
+    setText(this.where, where);
+    facts.forEach(([label, value], i) => {
+      setText(this.rows[i].children[0], label);
+      setText(this.rows[i].children[1], value);
+    });
+  }
+}
+
+function numbersOf(pane, {course, isMemory, subject}, words) {
+  const {run, frame} = pane;
+  const {numbers, noNumber} = words.compare;
+  const step = frame.isStart ? -1 : frame.step;
+  const idle = pane.hasLimit ? formatNumber(pane.places.idleUntil(step, pane.numPlaces)) : noNumber;
+  const second = isMemory ? [numbers.memory, memoryShare(frame, words)] : [numbers.idle, idle];
+  const [request, end] = subject;
+  const isOver = end !== null && course.at(course.now) >= end - 1e-9;
+  const name = run.requests[request]?.id ?? "";
+  const last = end === null ? noNumber : course.isTime ? formatTime(end) : words.compare.short(end - 1);
+  return [
+    [numbers.tokens, formatNumber(tokensSoFar(pane))],
+    second,
+    [numbers.waiting, waitingText(pane, course, words)],
+    [name ? (isOver ? numbers.finished : numbers.willFinish)(shortName(name)) : words.done, last],
+  ];
+}
+
+// Tokens of completed steps.
+function tokensSoFar({run, frame}) {
+  if (!run.emittedUntil) {
+    let sum = 0;
+    run.emittedUntil = Array.from(run.steps.num_emitted, count => (sum += count));
+  }
+  const numDone = frame.isStart ? 0 : frame.isStep ? Math.min(frame.step, run.numSteps) : upperBound(run.steps.updated, frame.event);
+  return numDone > 0 ? run.emittedUntil[numDone - 1] : 0;
+}
+
+function memoryShare(frame, words) {
+  const {run} = frame;
+  if (run.tracks.strips) return words.compare.ofAll(stripSums(frame).used, numSlots(run));
+  const now = frame.columns("blocks");
+  if (!now || !run.poolSize) return words.compare.noNumber;
+  let filled = 0;
+  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) if (now.state[b]) filled += now.fill[b];
+  return words.compare.ofAll(filled, run.poolSize * run.blockSize);
+}
+
+// Who waits at a moment; before the first step begins, those who have arrived.
+function waitingNow({frame, places}, course) {
+  const {time} = course.now;
+  if (!frame.isStart || !course.isTime) return frame.waiting;
+  return places.waits.filter(wait => wait.time[0] <= time && time < wait.time[1]).map(wait => wait.request);
+}
+
+function waitingText(pane, course, words) {
+  const {run} = pane, waiting = waitingNow(pane, course);
+  if (!waiting.length) return words.compare.nobody;
+  const names = waiting.slice(0, 3).map(r => run.requests[r].id).join(", ");
+  return waiting.length > 3 || names.length > 14 ? formatNumber(waiting.length) : names;
+}
+
+function shortName(name) { return name.length > 12 ? name.slice(0, 11) + "…" : name; }
+
+// Request -> the step after which, or the time at which, it was finished; null where it never was.
+function finishesOf(run, isTime) {
+  const {event, request} = run.happenings;
+  const finishes = new Array(run.requests.length).fill(null);
+  for (const i of run.happeningsOf("finished")) finishes[request[i]] = isTime ? eventTime(run, event[i]) : stepOfEvent(run, event[i]).step + 1;
+  return finishes;
+}
+
+// For each pane [request, end]: the selected request, or the one whose ends lie furthest apart.
+function farthestApart(panes, isTime, selected) {
+  const finishes = panes.map(({run}) => finishesOf(run, isTime));
+  const {pairs} = statusesOf(panes);
+  const spread = pair => {
+    const ends = pair.map((r, i) => finishes[i][r]).filter(end => end != null);
+    return ends.length < 2 ? -1 : Math.max(...ends) - Math.min(...ends);
+  };
+  let best = pairs.find(pair => pair[0] === selected);
+  for (const pair of best ? [] : pairs) if (!best || spread(pair) > spread(best) + 1e-9) best = pair;
+  return panes.map((_, i) => (best ? [best[i], finishes[i][best[i]] ?? null] : [-1, null]));
+}

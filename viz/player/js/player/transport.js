@@ -1,0 +1,188 @@
+// The transport bar: buttons, where we are, a line over the whole run with the happenings above it and, below, the
+// lecture steps as pins or the happenings of the other panes, the speed. It asks the player to move and never moves anything itself.
+const TICKS = [["rejected", "reject"], ["preempted", "preempt"], ["copied", "copy"], ["admitted", "admit"], ["resumed", "admit"],
+  ["finished", "finish"]];
+const PLAY_ICONS = {
+  play: "M7 4.5L20 12L7 19.5z",
+  pause: "M6.5 5h4v14h-4zM13.5 5h4v14h-4z",
+  again: "M12 5a7 7 0 1 0 7 7h-2.6a4.4 4.4 0 1 1-4.4-4.4v3.2l5.4-4.6L12 1.6z",
+};
+
+class Transport {
+  constructor(player, words) {
+    this.player = player;
+    this.words = words;
+    const control = (name, picture, action, className = "kv-button") =>
+      button(picture, action, {label: words.transport[name], class: className, "data-action": name});
+    this.play = control("play", icon(PLAY_ICONS.play), () => player.togglePlay(), "kv-button kv-play");
+    this.where = element("b");
+    this.time = element("span");
+    this.range = element("input", {type: "range", min: 0, max: 1, step: 1, value: 0, "aria-label": words.transport.scrub});
+    this.range.addEventListener("input", () => player.scrub(Number(this.range.value)));
+    this.rails = ["kv-above", "kv-below"].map(name => {
+      const canvas = element("canvas", {"aria-hidden": "true", class: name});
+      return {canvas, paint: new Paint(canvas), happenings: []};
+    });
+    this.marks = element("div", {class: "kv-marks"});
+    this.clock = control("clock", "t", () => player.toggleClock(), "kv-key");
+    this.speed = element("b");
+    this.line = element("div", {class: "kv-line"}, ...this.rails.map(rail => rail.canvas), this.range, this.marks);
+    this.line.addEventListener("pointermove", event => { this.line.title = this.tickText(...pointIn(this.line, event)); });
+    this.place = element("div", {class: "kv-where"}, this.where, this.clock, this.time);
+    this.element = element("div", {class: "kv-transport"},
+      element("div", {class: "kv-buttons"},
+        control("start", icon("M5 5h2.6v14H5zM19 5L9 12L19 19z"), () => player.goStart()),
+        control("back", icon("M17.5 5L7 12L17.5 19z"), () => player.move(-1)), this.play,
+        control("forward", icon("M7 5L17.5 12L7 19z"), () => player.move(1))),
+      this.place, this.line,
+      element("div", {class: "kv-speed"}, this.speed,
+        control("slower", "[", () => player.changeSpeed(-1), "kv-key"), control("faster", "]", () => player.changeSpeed(1), "kv-key"),
+        button(words.keysButton, () => player.dialogs.open("help"), {class: "kv-key", title: words.help})));
+  }
+
+  // What happens above the line in the first pane shown, below it in the others; lecture steps only for one pane.
+  setCourse(course) {
+    this.course = course;
+    const [first, ...others] = course.shown;
+    this.rails[0].happenings = happeningsOf(course, [first]);
+    this.rails[1].happenings = happeningsOf(course, others);
+    this.range.step = course.isTime ? "any" : 1;
+    this.range.max = course.length || 1;
+    this.bookmarks = others.length ? [] : first.run.bookmarks;
+    this.marks.replaceChildren(...this.bookmarks.map(({text}, i) => button(String(i + 1), () => this.player.goBookmark(i),
+      {"aria-label": this.words.transport.bookmark(i + 1, text), "data-bookmark": i + 1, "data-text": text})));
+    this.version = null;
+  }
+
+  draw(shown, view) {
+    const {words, course, player} = this;
+    const {isTime} = course;
+    const at = clamp(course.at(player.position), 0, course.length);
+    const [name, detail] = isTime ? this.timeTexts(shown) : this.stepTexts(shown);
+    setText(this.where, name);
+    setText(this.time, detail);
+    setAttribute(this.clock, "aria-pressed", isTime);
+    if (Number(this.range.value) !== at) this.range.value = at;
+    this.range.style.setProperty("--kv-share", `${(at / (course.length || 1)) * 100}%`);
+    setAttribute(this.range, "aria-valuetext", `${name} ${detail}`);
+    const action = player.isPlaying ? "pause" : player.isDone ? "again" : "play";
+    if (this.play.dataset.action !== action) {
+      this.play.dataset.action = action;
+      setAttribute(this.play, "aria-label", words.transport[action]);
+      this.play.title = words.transport[action];
+      this.play.replaceChildren(icon(PLAY_ICONS[action]));
+    }
+    setText(this.speed, player.isFollowing ? words.transport.follow
+      : isTime ? words.transport.timePerSecond(formatTime(player.clock.speed)) : words.transport.perSecond(player.clock.speed));
+    if (this.version !== view.version) this.arrange(view);
+    this.rails.forEach((rail, i) => this.drawTicks(rail, i === 1, at, view));
+  }
+
+  // Sizes: room for the longest name of a moment, where the glyphs and the pins stand.
+  arrange(view) {
+    const {k} = view;
+    const {course, rails: [{paint}]} = this;
+    this.version = view.version;
+    paint.begin(view.theme, 1, 1);
+    const longest = Math.max(paint.measure(this.words.iteration(course.numSteps), 17 * k, 700), paint.measure(`of ${formatNumber(course.numSteps)} · 88.8 s`, 12.5 * k) + 24 * k);
+    this.place.style.minWidth = longest + 22 * k + "px";
+    for (const rail of this.rails) {
+      rail.room = [rail.canvas.clientWidth, rail.canvas.clientHeight];
+      const [width] = rail.room;
+      rail.merged = thinOut(mergeTicks(rail.happenings, value => this.scale(value, width, k), 6 * k), width, 11 * k);
+    }
+    let free = -Infinity;
+    this.bookmarks.forEach((bookmark, i) => {
+      const [width] = this.rails[0].room;
+      const at = Math.max(free, this.scale(course.at(course.positionOf(course.shown[0].run, bookmark.place)), width, k));
+      free = at + 20 * k;
+      const pin = this.marks.children[i];
+      pin.style.left = at + "px";
+      pin.classList.toggle("kv-leftward", at > width / 2);
+    });
+  }
+
+  // "Iteration 3", "of 9 · 54 ms".
+  stepTexts(shown) {
+    const {words, course} = this;
+    const {step} = this.player.position;
+    const {run, frame} = this.player.lead;
+    const isEnd = step >= course.numSteps;
+    const name = step < 0 ? words.start : isEnd ? (shown.some(pane => pane.run.isRunning) ? words.runningNow : words.done) : words.iteration(step);
+    const time = shown.length < 2 && run.numSteps && step >= 0 ? formatTime(run.endTime[frame.column]) : "";
+    return [name, [words.ofSteps(course.numSteps), time].filter(Boolean).join(" · ")];
+  }
+
+  // "60 ms", "iteration 3 | 4".
+  timeTexts(shown) {
+    const steps = shown.map(({frame, run}) => (frame.isStart ? "–" : formatNumber(Math.min(frame.step, run.numSteps - 1) + 1)));
+    const list = steps.join(" | ");
+    return [formatTime(this.player.position.time), list.length > 12 ? list : this.words.iterations(list)];
+  }
+
+  // Left edge of a value in pixels.
+  scale(value, width, k) { return 10 * k + (Math.max(0, value) / (this.course.length || 1)) * (width - 20 * k); }
+
+  // Glyphs of one kind closer than 6 px merge into one with a count; a crowded line keeps its rarest kinds.
+  drawTicks(rail, isBelow, position, {theme, k}) {
+    const {paint, merged, room: [width, height]} = rail;
+    if (isBelow && !merged.length && !rail.isDrawn) return;
+    rail.isDrawn = merged.length > 0;
+    paint.begin(theme, width, height);
+    const y = isBelow ? 11 * k : height - 11 * k;
+    const side = isBelow ? -1 : 1;
+    for (const {at, value, glyph} of [...merged].reverse()) {
+      paint.line([[at, y + 6 * k * side], [at, y + 11 * k * side]], {stroke: theme.mark});
+      paint.glyph(glyph, at, y, (glyph === "reject" ? 5.6 : 4.2) * k, value <= position ? theme.ink : theme.mark);
+    }
+    const size = 10.5 * k;
+    for (const {at, count, value} of merged) {
+      if (count < 2) continue;
+      const text = formatNumber(count), room = paint.measure(text, size, 600) + 6 * k;
+      const x = [at + 6 * k, at - room].find(left => left >= 0 && left + room <= width + 4 * k
+        && merged.every(other => other.at === at || other.at < left - 5 * k || other.at > left + room + 3 * k));
+      if (x !== undefined) paint.text(x, y + 3.6 * k, text, {size, weight: 600, fill: value <= position ? theme.ink : theme.ink3});
+    }
+  }
+
+  // What the glyph under the pointer stands for.
+  tickText(x, y) {
+    const {words, course} = this;
+    const [above, below] = this.rails, {height} = this.line.getBoundingClientRect();
+    const tick = (y < height / 2 ? above : below).merged?.find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
+    return tick ? words.tick(words.glyphs[tick.glyph], tick.count, course.isTime ? formatTime(tick.value) : words.inIteration(Math.min(tick.value, course.numSteps - 1))) : "";
+  }
+}
+
+// [{value on the clock, glyph}] of the panes, kind by kind, the rarest first.
+function happeningsOf(course, panes) {
+  return TICKS.flatMap(([kind, glyph]) => panes.flatMap(({run}) =>
+    Array.from(run.eventsOf(kind), event => ({value: Math.min(course.length, course.valueOf(run, event)), glyph})))
+    .sort((a, b) => a.value - b.value));
+}
+
+// [{at, value, glyph, count}], rarest kinds first.
+function mergeTicks(happenings, x, nearest) {
+  const merged = [];
+  const last = new Map();
+  for (const {value, glyph} of happenings) {
+    const at = x(value);
+    const before = last.get(glyph);
+    if (before && Math.abs(at - before.at) < nearest) { before.count++; continue; }
+    const tick = {at, value, glyph, count: 1};
+    last.set(glyph, tick);
+    merged.push(tick);
+  }
+  return merged;
+}
+
+// On a crowded line kinds that are everywhere are no landmarks and go; of what is left the rarest in reach stays.
+function thinOut(merged, width, room) {
+  if (merged.length <= width / (2 * room)) return merged;
+  const buckets = kind => new Set(merged.filter(tick => tick.glyph === kind).map(tick => Math.floor(tick.at / room))).size;
+  const common = new Set(TICKS.map(([, glyph]) => glyph).filter(glyph => buckets(glyph) > width / room / 2));
+  const kept = [];
+  for (const tick of merged)
+    if (!common.has(tick.glyph) && kept.every(other => Math.abs(other.at - tick.at) >= room)) kept.push(tick);
+  return kept;
+}

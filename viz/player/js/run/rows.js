@@ -1,0 +1,98 @@
+// The rows of a track and a cursor through them. A row says "from event e on, the fields of key k are these".
+// `previous` links each row to the one before of the same key, so that a cursor walks back as cheaply as forward:
+// its whole state is one row number a key. Ramps are evaluated when read: value + rate x ticks since.
+class Rows {
+  constructor(spec, columns, numKeys, scheduled, keys) {
+    this.name = spec.name;
+    this.fields = spec.fields;
+    this.defaults = spec.defaults;
+    this.isRamp = spec.fields.map(field => spec.ramps.includes(field));
+    this.numKeys = numKeys;
+    this.keys = keys;
+    [this.event, this.key] = columns;
+    this.values = columns.slice(2, 2 + spec.fields.length);
+    this.rate = spec.ramps.length ? columns[2 + spec.fields.length] : null;
+    this.numRows = this.event.length;
+    this.ticks = this.rate && ticksOfRows(this.event, scheduled);
+    this.previous = new Int32Array(this.numRows);
+    const last = new Int32Array(numKeys).fill(-1);
+    for (let row = 0; row < this.numRows; row++) {
+      const key = this.key[row];
+      if (!(key >= 0 && key < numKeys)) throw new BadRun(`track ${this.name} names key ${key} of ${numKeys}.`);
+      this.previous[row] = last[key];
+      last[key] = row;
+    }
+  }
+
+  field(name) { return this.fields.indexOf(name); }
+
+  // Number of rows with event <= `event`.
+  numRowsAt(event) { return upperBound(this.event, event); }
+
+  // The value of field number `f` in row `row` (-1: no row yet) when `ticks` steps have reached their scheduled cut.
+  value(f, row, ticks) {
+    if (row < 0) return this.defaults[f];
+    const value = this.values[f][row];
+    return this.isRamp[f] ? (value + Math.imul(this.rate[row], ticks - this.ticks[row])) | 0 : value;
+  }
+
+  // The row that held before the events after `event` happened, seen from a later `row` of the same key.
+  rowBefore(row, event) {
+    while (row >= 0 && this.event[row] > event) row = this.previous[row];
+    return row;
+  }
+}
+
+// A position in a run: for every track the row in force for each key.
+class Cursor {
+  constructor(run) {
+    this.run = run;
+    this.event = 0;
+    this.ticks = 0;
+    this.rows = {};
+    this.numRows = {};
+    for (const track of run.trackList) {
+      this.rows[track.name] = new Int32Array(track.numKeys).fill(-1);
+      this.numRows[track.name] = 0;
+    }
+    this.seek(0);
+  }
+
+  seek(event) {
+    for (const track of this.run.trackList) {
+      const current = this.rows[track.name];
+      const {event: events, key, previous} = track;
+      let next = this.numRows[track.name];
+      while (next < track.numRows && events[next] <= event) { current[key[next]] = next; next++; }
+      while (next > 0 && events[next - 1] > event) { next--; current[key[next]] = previous[next]; }
+      this.numRows[track.name] = next;
+    }
+    this.event = event;
+    this.ticks = this.run.ticks(event);
+  }
+
+  // All values of one field, by key.
+  column(track, f, into = new Int32Array(track.numKeys)) {
+    const rows = this.rows[track.name], values = track.values[f], otherwise = track.defaults[f];
+    if (track.isRamp[f]) for (let key = 0; key < track.numKeys; key++) into[key] = track.value(f, rows[key], this.ticks);
+    else for (let key = 0; key < track.numKeys; key++) into[key] = rows[key] < 0 ? otherwise : values[rows[key]];
+    return into;
+  }
+
+  // The number that Frame.crc() of engine/trace/frame.py gives for the same event.
+  crc() {
+    let crc = 0;
+    for (const track of this.run.trackList)
+      for (let f = 0; f < track.fields.length; f++) crc = crc32(this.column(track, f), crc);
+    return crc;
+  }
+}
+
+function ticksOfRows(events, scheduled) {
+  const ticks = new Int32Array(events.length);
+  for (let row = 0, step = 0; row < events.length; row++) {
+    while (step < scheduled.length && scheduled[step] <= events[row]) step++;
+    ticks[row] = step;
+  }
+  return ticks;
+}
