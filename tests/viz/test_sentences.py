@@ -211,3 +211,9 @@ def test_who_takes_the_last_seat_is_told_who_left_it() -> None:
     assert "C is admitted because A left its seat." in said(trace)
     static = run(Settings(max_num_seqs=2, policy="static"), ("A", 4, 2, 1), ("B", 4, 5, 1), ("C", 4, 2, 1))
     assert "C is admitted because the batch before it has ended." in said(static)
+
+
+def test_contiguous_memory_has_no_blocks_to_change_hands() -> None:
+    trace = run(Settings(kv_manager="oracle", kv_capacity_tokens=64), ("A", 4, 3, 1))
+    assert "Each sequence writes one token into its own strip." in said(trace)
+    assert not any("block" in sentence for sentence in said(trace))

@@ -113,11 +113,14 @@ ENGLISH: dict[str, Message] = {
     ),
     **_all("arrive", arrived="**{r0} arrives** with a prompt of {n1|token|tokens}."),
     **_all(
-        "prefill", prefill="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}; no block changes hands."
+        "prefill",
+        prefill="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}; no block changes hands.",
+        prefill_in_strips="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}, each in its own strip.",
     ),
     **_all(
         "decode",
         decode="**Each sequence writes one token**; no block changes hands.",
+        decode_in_strips="**Each sequence writes one token** into its own strip.",
         idle="**Nothing is computed** in this step; no block changes hands.",
     ),
 }

@@ -207,9 +207,10 @@ def _steps(n: _Narrator) -> None:
     )
     idle, decode = sequences == 0, (tokens == sequences) & (sequences > 0)
     other = ~idle & ~decode
+    where = "" if n.is_paged else "_in_strips"
     n.say("idle", events[idle])
-    n.say("decode", events[decode])
-    n.say("prefill", events[other], tokens[other], sequences[other])
+    n.say(f"decode{where}", events[decode])
+    n.say(f"prefill{where}", events[other], tokens[other], sequences[other])
 
 
 _TELLINGS: tuple[Callable[[_Narrator], None], ...] = (
