@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 ROOT = Path(__file__).resolve().parent.parent
 START_TIMEOUT = 60.0
+_ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 class NotServed(Exception):
@@ -20,13 +21,16 @@ class NotServed(Exception):
 
 
 @contextmanager
-def serving(log: Path) -> Iterator[str]:
-    """The address of the app while the block runs; what it prints goes to `log`. Raises NotServed."""
+def serving(log: Path, script: str = "app.py") -> Iterator[str]:
+    """The address of the app, or of another script, while the block runs; what it prints goes to `log`.
+
+    Raises NotServed.
+    """
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
     with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env={**os.environ})
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env=_ENVIRONMENT)
     try:
         _wait_until_served(server, f"http://127.0.0.1:{port}/_stcore/health", log)
         yield f"http://127.0.0.1:{port}"

@@ -1,58 +1,24 @@
 """Charts as Chromium draws them: as many marks as data, labels as they were written, colours that follow the theme."""
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import FLAGS, find
-from tests.viz.charts.drawn_page import SERIES
+from tests.app_server import serving
+from tests.browser.charts_page import SERIES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-ROOT = Path(__file__).parents[3]
-PAGE = Path(__file__).with_name("drawn_page.py")
-START_TIMEOUT = 60.0
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(PAGE), "--server.port", str(port)]
-    command += ["--server.fileWatcherType", "none"]
-    quiet = subprocess.DEVNULL
-    server = subprocess.Popen(
-        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=quiet, stderr=quiet
-    )
-    try:
-        _wait(f"http://127.0.0.1:{port}/_stcore/health")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-@pytest.fixture(scope="module")
-def page(url: str) -> Iterator[Page]:
-    path = find()
-    if path is None:
-        pytest.skip("no Chromium found: install one, or name its path in KVSCOPE_CHROMIUM")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        page = chromium.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
+def page(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with serving(tmp_path_factory.mktemp("charts") / "log.txt", "tests/browser/charts_page.py") as url:
+        page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme="light")
         page.goto(url)
         page.locator("svg.marks").nth(3).wait_for()
         yield page
-        chromium.close()
+        page.close()
 
 
 def test_five_names_give_five_bars_with_their_labels(page: Page) -> None:
@@ -99,14 +65,3 @@ def test_colours_follow_the_theme_without_a_new_chart(page: Page) -> None:
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("() => getComputedStyle(document.querySelector('.stApp')).colorScheme === 'dark'")
     assert bar.evaluate(fill) == "rgb(99, 132, 250)"
-
-
-def _wait(url: str) -> None:
-    end = time.monotonic() + START_TIMEOUT
-    while time.monotonic() < end:
-        try:
-            with urlopen(url, timeout=2):
-                return
-        except (URLError, OSError):
-            time.sleep(0.1)
-    pytest.fail("the page did not start")
