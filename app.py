@@ -2,14 +2,16 @@
 
 import streamlit as st
 
+from viz.pages.parts.address import CHECK, COMPARE, OWN, STAGE
+
 st.set_page_config(page_title="KVScope", layout="wide", initial_sidebar_state="collapsed")
 st.navigation(
     [
         st.Page("viz/pages/start.py", title="Start", default=True),
-        st.Page("viz/pages/stage.py", title="Stage", url_path="stage"),
-        st.Page("viz/pages/compare.py", title="Compare", url_path="compare"),
-        st.Page("viz/pages/check.py", title="Check", url_path="check"),
-        st.Page("viz/pages/bring_your_own.py", title="Bring your own", url_path="bring-your-own"),
+        st.Page("viz/pages/stage.py", title="Stage", url_path=STAGE),
+        st.Page("viz/pages/compare.py", title="Compare", url_path=COMPARE),
+        st.Page("viz/pages/check.py", title="Check", url_path=CHECK),
+        st.Page("viz/pages/bring_your_own.py", title="Bring your own", url_path=OWN),
     ],
     position="top",
 ).run()

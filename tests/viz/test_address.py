@@ -1,10 +1,10 @@
 """The script that completes an address: nothing of it can leave its string."""
 
-from viz.pages.parts.address import script
+from viz.pages.parts.address import STAGE, script
 
 
 def test_the_parameters_are_encoded() -> None:
-    text = script({"scenario": "</script><b>\"'`", "run": ["a", "b"]})
+    text = script(STAGE, {"scenario": "</script><b>\"'`", "run": ["a", "b"]})
     assert text.count("</script>") == 1 and text.endswith("</script>")
     assert "<b>" not in text
     assert '"scenario=%3C%2Fscript%3E%3Cb%3E%22%27%60&run=a&run=b"' in text

@@ -18,7 +18,7 @@ from engine.trace.track import ACTIONS
 from scenarios import catalogue
 from scenarios.run import run
 from scenarios.scenario import Scenario
-from viz.pages.parts import example_file, runs, uploads
+from viz.pages.parts import example_file, page, runs, uploads
 from viz.pages.parts.jobs import Report
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
@@ -28,14 +28,14 @@ LARGE = ("four-managers", "static-vs-continuous", "equal-lengths", "h100-capacit
 CSV = b"arrived_at,num_prefill_tokens,num_decode_tokens\n0.0,20,4\n0.5,many,4\n1.0,30,5\n"
 
 
-def _open(page: str | None = None, params: Mapping[str, str] | None = None, **state: Any) -> AppTest:
+def _open(name: str | None = None, params: Mapping[str, str] | None = None, **state: Any) -> AppTest:
     app = AppTest.from_file(APP, default_timeout=60)
-    for name, value in (params or {}).items():
-        app.query_params[name] = value
-    for name, value in state.items():
-        app.session_state[name] = value
+    for key, value in (params or {}).items():
+        app.query_params[key] = value
+    for key, value in state.items():
+        app.session_state[key] = value
     app.run()
-    return app.switch_page(page).run() if page else app
+    return app.switch_page(name).run() if name else app
 
 
 def _texts(app: AppTest) -> str:
@@ -189,6 +189,18 @@ def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch:
     app.run()
     assert not app.exception
     assert len(_runs(app)) == 1
+
+
+def test_reading_a_file_and_running_it_may_both_take_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = Event().wait
+    read, compute = uploads._read, runs._compute
+    monkeypatch.setattr(uploads, "_read", lambda *args: (wait(0.2), read(*args))[1])
+    monkeypatch.setattr(runs, "_compute", lambda *args: (wait(0.2), compute(*args))[1])
+    monkeypatch.setattr(page, "PATIENCE", 30.0)
+    upload = uploads.store().keep(BytesIO(CSV + b"9.0,30,5\n"), "slow.csv")
+    app = _open(OWN, {"file": upload.digest, "run": "static"})
+    assert not app.exception
+    assert len(_runs(app)[0].requests) == 3
 
 
 def test_settings_of_a_link_reach_the_run() -> None:

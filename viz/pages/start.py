@@ -27,7 +27,8 @@ def main() -> None:
     _follow_link(chips)
     with st.container(key="choose", horizontal=True, vertical_alignment="center"):
         chip, search = _chips(chips), _search()
-    address.show_in_place({name: value for name, value in ((SHOW, chip), (SEARCH, search)) if value not in (ALL, "")})
+    chosen = {name: value for name, value in ((SHOW, chip), (SEARCH, search)) if value not in (ALL, "")}
+    address.show_in_place(address.START, chosen)
     shown = gallery.found(catalogue.values(), None if chip == ALL else chip, search)
     if not shown:
         _nothing(chip, search)

@@ -5,6 +5,7 @@ place, by the browser, because Streamlit would add an entry to the history for t
 """
 
 import json
+import re
 from collections.abc import Mapping
 from urllib.parse import urlencode
 
@@ -13,12 +14,15 @@ import streamlit as st
 from viz.player import LINK_KEYS
 
 Params = Mapping[str, str | list[str]]
+START, STAGE, COMPARE, CHECK, OWN = PAGES = ("", "stage", "compare", "check", "bring-your-own")
+"""Paths of the pages."""
 
+# The page may have been left before this runs; the address is then that of another one.
 _SCRIPT = """<script>
 {
   const url = new URL(location.href), wanted = new URLSearchParams(WANTED), moment = MOMENT;
-  const own = [...url.searchParams].filter(([name]) => !moment.includes(name));
-  if (String(new URLSearchParams(own)) !== String(wanted)) {
+  const own = [...url.searchParams].filter(([name]) => !moment.includes(name)), last = url.pathname.split("/").pop();
+  if ((PAGES.includes(last) ? last : "") === PAGE && String(new URLSearchParams(own)) !== String(wanted)) {
     if (!own.length) for (const name of moment) for (const value of url.searchParams.getAll(name)) wanted.append(name, value);
     url.search = wanted;
     history.replaceState(history.state, "", url);
@@ -37,8 +41,8 @@ def moment() -> dict[str, list[str]]:
     return {key: st.query_params.get_all(key) for key in st.query_params if key in LINK_KEYS}
 
 
-def show(wanted: Params, kept: Params | None = None) -> None:
-    """Make the address name `wanted`, and `kept` of the player where that has to be written by Python."""
+def show(page: str, wanted: Params, kept: Params | None = None) -> None:
+    """Make the address of that page name `wanted`, and `kept` of the player where that has to be written by Python."""
     present = own()
     lists = {key: value if isinstance(value, list) else [value] for key, value in wanted.items()}
     if present == lists and kept in (None, moment()):
@@ -46,16 +50,17 @@ def show(wanted: Params, kept: Params | None = None) -> None:
     if present:
         st.query_params.from_dict({**lists, **(kept or {})})
     elif lists:
-        show_in_place(wanted)
+        show_in_place(page, wanted)
 
 
-def show_in_place(wanted: Params) -> None:
-    """Make the address name `wanted` without an entry in the history; Python goes on to see the address as it was."""
+def show_in_place(page: str, wanted: Params) -> None:
+    """Make the address of that page name `wanted` without an entry in the history; Python goes on to see the address as it was."""
     with st.container(key="address"):
-        st.html(script(wanted), unsafe_allow_javascript=True)
+        st.html(script(page, wanted), unsafe_allow_javascript=True)
 
 
-def script(wanted: Params) -> str:
+def script(page: str, wanted: Params) -> str:
     """What puts the parameters into an address that has none; every sign that could end a text is encoded."""
     query = json.dumps(urlencode(wanted, doseq=True)).replace("<", "\\u003c")
-    return _SCRIPT.replace("WANTED", query).replace("MOMENT", json.dumps(LINK_KEYS))
+    values = {"WANTED": query, "MOMENT": json.dumps(LINK_KEYS), "PAGES": json.dumps(PAGES), "PAGE": json.dumps(page)}
+    return re.sub("|".join(values), lambda match: values[match[0]], _SCRIPT)

@@ -220,7 +220,7 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Comparison, str | None]:
     state["comparison"] = comparison
     if moment.get("clock", CLOCKS)[-1] not in CLOCKS:
         del moment["clock"]
-    address.show(comparison.params(), kept=moment)
+    address.show(address.COMPARE, comparison.params(), kept=moment)
     return comparison, problem
 
 

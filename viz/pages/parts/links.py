@@ -83,7 +83,7 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Choice, list[str]]:
     otherwise = st.session_state.get("choice") or Choice(first.name, first.runs[0].name)
     choice, problems = read(st.query_params.to_dict(), catalogue, otherwise)
     st.session_state["choice"] = choice
-    address.show(choice.params(), kept=address.moment())
+    address.show(address.STAGE, choice.params(), kept=address.moment())
     return choice, problems
 
 

@@ -158,7 +158,7 @@ def _wait(job: Job[Any], what: str, stop: Callable[[], Any]) -> None:
 def _loading(job: Job[Any], what: str, stop: Callable[[], Any] | None = None) -> None:
     """The sentence box with what is known so far, and the outlines of what will stand below it."""
     note = job.note or ("it waits for its turn" if job.state is State.WAITING else "it begins")
-    with st.container(key="wait" if stop is None else "wait-long"):
+    with st.container(key=f"wait-{crc32(what.encode())}{'' if stop is None else '-long'}"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(f"{what}: {note}", width="stretch")
             if stop is not None:

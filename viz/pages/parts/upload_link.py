@@ -93,7 +93,7 @@ def current() -> tuple[Visit | None, str | None]:
 def write(visit: Visit) -> None:
     """Take up another visit and put it into the address; a place in another run is dropped."""
     st.session_state.update(visit=visit, visited=visit.params())
-    address.show(visit.params())
+    address.show(address.OWN, visit.params())
 
 
 def _number(name: str, text: str) -> float:
