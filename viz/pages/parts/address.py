@@ -61,6 +61,6 @@ def show_in_place(page: str, wanted: Params) -> None:
 
 def script(page: str, wanted: Params) -> str:
     """What puts the parameters into an address that has none; every sign that could end a text is encoded."""
-    query = json.dumps(urlencode(wanted, doseq=True)).replace("<", "\\u003c")
-    values = {"WANTED": query, "MOMENT": json.dumps(LINK_KEYS), "PAGES": json.dumps(PAGES), "PAGE": json.dumps(page)}
-    return re.sub("|".join(values), lambda match: values[match[0]], _SCRIPT)
+    values = {"WANTED": urlencode(wanted, doseq=True), "MOMENT": LINK_KEYS, "PAGES": PAGES, "PAGE": page}
+    texts = {name: json.dumps(value).replace("<", "\\u003c") for name, value in values.items()}
+    return re.sub("|".join(texts), lambda match: texts[match[0]], _SCRIPT)
