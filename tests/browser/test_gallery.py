@@ -15,6 +15,8 @@ def _gallery(page: Page, app_url: str) -> None:
     page.goto(app_url)
     expect(page.locator(".cover svg")).to_have_count(NUM_CARDS, timeout=PATIENCE)
     expect(page.locator(".cover svg:not(:has(> :nth-child(2)))")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator('[class*="st-key-card-"] a')).to_have_count(NUM_CARDS)
+    expect(page.locator("[data-listens]")).to_be_attached()
 
 
 def test_a_slash_goes_to_the_search_box_and_typing_filters(page: Page, app_url: str) -> None:

@@ -18,7 +18,7 @@ from engine.trace.track import ACTIONS
 from scenarios import catalogue
 from scenarios.run import run
 from scenarios.scenario import Scenario
-from viz.pages.parts import example_file, page, runs, uploads
+from viz.pages.parts import cut_form, example_file, page, runs, uploads
 from viz.pages.parts.jobs import Report
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
@@ -337,6 +337,15 @@ def test_the_example_is_read_and_its_columns_are_told() -> None:
     assert "Arrival from arrival_s, prompt tokens from prompt_len, output tokens from output_len." in _texts(app)
     (requests,) = [frame.value for frame in app.dataframe if "request" in frame.value]
     assert "after" not in requests.columns
+
+
+def test_a_file_runs_where_only_the_browser_has_put_it_into_the_address() -> None:
+    app = _open(OWN)
+    next(button for button in app.button if button.label == "Try the example").click().run()
+    app.query_params.clear()
+    next(button for button in app.button if button.label == cut_form.RUN).click().run()
+    assert not app.exception
+    assert "&run=continuous" in _in_place(app)
 
 
 def test_a_filter_of_the_gallery_stands_in_the_address_and_comes_back_with_it() -> None:

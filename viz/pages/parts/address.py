@@ -54,9 +54,11 @@ def show(page: str, wanted: Params, kept: Params | None = None) -> None:
 
 
 def show_in_place(page: str, wanted: Params) -> None:
-    """Make the address of that page name `wanted` without an entry in the history; Python goes on to see the address as it was."""
-    with st.container(key="address"):
-        st.html(script(page, wanted), unsafe_allow_javascript=True)
+    """Make the address of that page name `wanted` without an entry in the history; Python goes on to see the address as it was.
+
+    Said more than once in one run of the page, the last one stays.
+    """
+    st.html(script(page, wanted), unsafe_allow_javascript=True)
 
 
 def script(page: str, wanted: Params) -> str:

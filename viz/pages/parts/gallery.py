@@ -48,6 +48,7 @@ export default function (component) {
     input.select();
   };
   document.addEventListener("keydown", onKey);
+  parentElement.dataset.listens = "/";
   const cleanUp = () => {
     document.removeEventListener("keydown", onKey);
     cleanUps.delete(parentElement);
