@@ -48,7 +48,8 @@ export default function (component) {
     input.select();
   };
   document.addEventListener("keydown", onKey);
-  parentElement.dataset.listens = "/";
+  // the place is a shadow root, which has no attributes: its host has
+  (parentElement.host ?? parentElement).dataset.listens = "/";
   const cleanUp = () => {
     document.removeEventListener("keydown", onKey);
     cleanUps.delete(parentElement);

@@ -136,7 +136,10 @@ class Player extends Opening {
     delete dataset.hashes;
   }
 
+  // Movement draws from its first picture on, so the drawing that `show` asked for is not needed.
   animate() {
+    cancelAnimationFrame(this.drawing);
+    this.drawing = 0;
     const start = performance.now();
     const tick = now => {
       const t = Math.min(1, Math.max(0, (now - start) / Math.min(MOTION_TIME, 500 / this.speed)));
@@ -144,7 +147,6 @@ class Player extends Opening {
       this.draw();
       if (t < 1) this.moving = requestAnimationFrame(tick);
     };
-    this.frame.progress = 0.02;
     this.moving = requestAnimationFrame(tick);
   }
 
