@@ -26,14 +26,21 @@ def serving(log: Path, script: str = "app.py") -> Iterator[str]:
 
     Raises NotServed.
     """
+    with process(log, script) as (address, _):
+        yield address
+
+
+@contextmanager
+def process(log: Path, script: str, *arguments: str) -> Iterator[tuple[str, int]]:
+    """The same for a script with arguments, and the id of the process beside the address."""
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
+    command += ["--server.address", "127.0.0.1", "--server.fileWatcherType", "none", "--", *arguments]
     with log.open("wb") as output:
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output, env=_ENVIRONMENT)
     try:
         _wait_until_served(server, f"http://127.0.0.1:{port}/_stcore/health", log)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", server.pid
     finally:
         server.terminate()
         try:

@@ -8,7 +8,7 @@ import base64
 import gzip
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from engine.trace.difference import CLOCKS
@@ -17,7 +17,7 @@ from scenarios.scenario import Scenario
 from viz.player import MAX_RUNS
 from viz.player.difference import pane_differences
 from viz.player.script import javascript, stylesheet
-from viz.player.wire import in_comparison, wire
+from viz.player.wire import in_comparison, wire_parts
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
@@ -82,9 +82,14 @@ def offline_page(blobs: Sequence[bytes], *, title: str, frame: str | None = None
 
 def run_bytes(scenario: Scenario, run_name: str, trace: Trace, lang: str = "en") -> bytes:
     """A run of a scenario as the player gets it: with the scenario's title, its story and the bookmarks of this run."""
+    return b"".join(run_parts(scenario, run_name, trace, lang))
+
+
+def run_parts(scenario: Scenario, run_name: str, trace: Trace, lang: str = "en") -> Iterator[bytes]:
+    """The same bytes piece by piece, each made when it is asked for."""
     bookmarks = [mark for mark in scenario.bookmarks if mark.run == run_name]
     texts = {key: getattr(scenario, key).get(lang, getattr(scenario, key)["en"]) for key in ("title", "story")}
-    return wire(trace, bookmarks=bookmarks, lang=lang, run_name=run_name, **texts)
+    return wire_parts(trace, bookmarks=bookmarks, lang=lang, run_name=run_name, **texts)
 
 
 def side_by_side(

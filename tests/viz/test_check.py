@@ -106,4 +106,8 @@ def test_the_filters_leave_the_rows_of_a_section_and_a_state() -> None:
 
 def test_the_list_is_computed_once_for_everybody() -> None:
     _open()
-    assert acceptance_table.job() is acceptance_table.job()
+    first = acceptance_table.job()
+    assert first.wait(PATIENCE) and first.result is not None
+    assert acceptance_table.job().result is first.result
+    acceptance_table.forget()
+    assert acceptance_table.job().result is not first.result

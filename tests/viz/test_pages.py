@@ -19,6 +19,7 @@ from scenarios import catalogue
 from scenarios.run import run
 from scenarios.scenario import Scenario
 from viz.pages.parts import cut_form, example_file, page, runs, uploads
+from viz.pages.parts.compare_runs import Comparison, Pane
 from viz.pages.parts.jobs import Report
 
 APP = str(Path(__file__).parent.parent.parent / "app.py")
@@ -51,11 +52,16 @@ def _story(app: AppTest) -> list[str]:
     return [str(text.value) for text in app.text if "tory" in str(text.value)]
 
 
-def _bookmarks(app: AppTest) -> list[Any]:
+def _player_of(app: AppTest) -> dict[str, Any]:
+    """What the header of the run on the page holds for the player."""
     (component,) = app.get("bidi_component")
     data = component.proto.bytes
     (length,) = struct.unpack("<I", data[:4])
-    return next(codec.unpack(data[4 + length :]))[0]["player"]["bookmarks"]
+    return next(codec.unpack(data[4 + length :]))[0]["player"]
+
+
+def _bookmarks(app: AppTest) -> list[Any]:
+    return _player_of(app)["bookmarks"]
 
 
 def _runs(app: AppTest) -> list[Trace]:
@@ -191,6 +197,32 @@ def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch:
     assert len(_runs(app)) == 1
 
 
+def test_stop_ends_a_run_for_the_session_that_pressed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    go, compute, begun = Event(), runs._compute, []
+
+    def wait(scenario: Scenario, name: str, report: Report) -> runs.Finished:
+        begun.append(name)
+        while not go.wait(0.01):
+            report(0.25, "3 of 12 requests")
+        return compute(scenario, name, report)
+
+    monkeypatch.setattr(runs, "_compute", wait)
+    ann, bob = (_open(STAGE, {"scenario": "four-samples", "p.seed": "79"}) for _ in range(2))
+    ann.button(key="stop").click().run()
+    assert "Stopped" in _texts(ann)
+    bob.run()
+    assert "The run is being computed: 3 of 12 requests" in _texts(bob)
+    bob.button(key="stop").click().run()
+    assert "Stopped" in _texts(bob)
+    go.set()
+    for app in (ann, bob):
+        next(button for button in app.button if button.label == "Run again").click().run()
+        app.run()
+        assert not app.exception
+        assert len(_runs(app)) == 1
+    assert begun == ["shared"] * 2
+
+
 def test_reading_a_file_and_running_it_may_both_take_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
     wait = Event().wait
     read, compute = uploads._read, runs._compute
@@ -246,12 +278,54 @@ def test_the_figures_of_all_runs_stand_side_by_side() -> None:
     assert table.loc["Finished"].to_dict() == {"static": "2", "continuous": "2", "chunked": "2"}
 
 
-@pytest.mark.parametrize("params", [{"file": "0" * 16}, {"file": "0" * 16, "run": "<b>"}, {"file": "x", "first": "-1"}])
-def test_a_link_to_a_file_that_is_not_here_gets_a_sentence(params: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        ({"file": "0" * 16}, uploads.GONE),
+        ({"file": "0" * 16, "run": "<b>"}, uploads.GONE),
+        ({"file": "x", "first": "-1"}, "The link has a mistake"),
+    ],
+)
+def test_a_link_to_a_file_that_is_not_here_gets_a_sentence(params: dict[str, str], sentence: str) -> None:
     app = _open(OWN, params)
     assert not app.exception
-    assert "The link has a mistake" in _texts(app)
+    assert sentence in _texts(app)
     assert "at most 200 MB" in _texts(app)
+
+
+@pytest.mark.parametrize("run_name", ["", "static"])
+def test_a_file_that_others_have_pushed_out_is_said_to_be_gone_until_it_is_back(run_name: str) -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
+    app = _open(OWN, {"file": upload.digest, "run": run_name})
+    assert not app.exception and uploads.GONE not in _texts(app)
+    for number in range(uploads.MAX_FILES):
+        uploads.store().keep(BytesIO(CSV + f"{number + 2},9,9\n".encode()), "other.csv")
+    for _ in range(2):
+        app.run()
+        assert not app.exception
+        assert _texts(app).count(uploads.GONE) == 1 and "at most 200 MB" in _texts(app)
+    uploads.store().keep(BytesIO(CSV), "mine.csv")
+    app.run()
+    assert not app.exception and uploads.GONE not in _texts(app)
+
+
+def test_compare_says_that_the_file_it_was_about_is_gone() -> None:
+    left = Comparison("", (Pane("static"), Pane("chunked")), file="0" * 16)
+    app = _open("viz/pages/compare.py", comparison=left)
+    assert not app.exception
+    assert uploads.GONE in _texts(app)
+    assert len(app.get("bidi_component")) == 1
+
+
+def test_each_session_sees_its_own_name_of_a_file() -> None:
+    upload = uploads.store().keep(BytesIO(CSV), "ann.csv")
+    params = {"file": upload.digest, "run": "static"}
+    assert _player_of(_open(OWN, params, **{"file names": {upload.digest: "ann.csv"}}))["title"] == "ann.csv"
+    uploads.store().keep(BytesIO(CSV), "zoe.csv")
+    bob = _open(OWN, params, **{"file names": {upload.digest: "bob.csv"}})
+    assert not bob.exception
+    assert _player_of(bob)["title"] == "bob.csv"
+    assert "bob.csv" in _texts(bob) and "ann.csv" not in _texts(bob) and "zoe.csv" not in _texts(bob)
 
 
 def test_a_run_that_a_file_does_not_have_is_named_and_the_file_is_shown() -> None:

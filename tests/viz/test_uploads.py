@@ -4,7 +4,13 @@ from io import BytesIO
 
 import pytest
 
-from viz.pages.parts.uploads import MAX_FILES, SAVED_RUN, SCENARIO, TRACE, Uploads
+from scenarios.readers import ReadError
+from scenarios.source import Cut
+from viz.pages.parts import uploads
+from viz.pages.parts.uploads import GONE, MAX_FILES, SAVED_RUN, SCENARIO, TRACE, OwnNames, Uploads, content_of
+
+HEADER = b"arrived_at,num_prefill_tokens,num_decode_tokens\n"
+PATIENCE = 20.0
 
 
 def test_a_file_is_kept_by_content_and_found_by_its_digest() -> None:
@@ -45,3 +51,43 @@ def test_an_unknown_digest_finds_nothing() -> None:
 )
 def test_a_file_is_known_by_its_content(content: bytes, kind: str) -> None:
     assert Uploads().keep(BytesIO(content), "x").kind == kind
+
+
+def test_each_session_sees_the_name_that_it_has_given_a_file() -> None:
+    files = Uploads()
+    ann, bob, guest = OwnNames(files, {}), OwnNames(files, {}), OwnNames(files, {})
+    digest = ann.keep(BytesIO(b"a,b\n1,2\n"), "ann.csv").digest
+    assert bob.keep(BytesIO(b"a,b\n1,2\n"), "bob.csv").digest == digest
+    found = [one.find(digest) for one in (ann, bob, guest)]
+    assert [upload and upload.name for upload in found] == ["ann.csv", "bob.csv", "bob.csv"]
+    assert len({content_of(upload, Cut()) for upload in found if upload}) == 2
+
+
+def test_the_reading_tells_rows_as_rows() -> None:
+    store = Uploads()
+    upload = store.keep(BytesIO(HEADER + b"0.0,20,4\n" * 5_000), "trace.csv")
+    notes: list[tuple[float, str]] = []
+    uploads._read(upload, Cut(), lambda fraction, note: notes.append((fraction, note)))
+    assert notes == [(0.0, "0 rows"), (0.0, "4,096 rows")]
+
+
+@pytest.mark.parametrize("content", [HEADER + b"0.0,20,4\n", b'{"kvscope_scenario": 1}', b"KVSCOPE1"])
+def test_a_file_that_went_before_it_was_read_is_told_in_one_sentence(content: bytes) -> None:
+    store = Uploads()
+    upload = store.keep(BytesIO(content), "trace.csv")
+    upload.path.unlink()
+    with pytest.raises(ReadError) as error:
+        uploads._read(upload, Cut(), lambda fraction, note: None)
+    assert str(error.value) == GONE
+
+
+def test_a_file_that_comes_back_is_read_again() -> None:
+    store = Uploads()
+    upload = store.keep(BytesIO(HEADER + b"0.0,21,4\n"), "back.csv")
+    upload.path.unlink()
+    job = uploads.reading(upload, Cut())
+    assert job.wait(PATIENCE) and job.problem == GONE
+    store.keep(BytesIO(HEADER + b"0.0,21,4\n"), "back.csv")
+    job = uploads.reading(upload, Cut())
+    assert job.wait(PATIENCE) and job.result is not None
+    assert job.result.total == "1 requests"

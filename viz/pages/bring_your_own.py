@@ -42,9 +42,7 @@ def main() -> None:
     page.remember_mistake([problem] if problem else [], shown)
     page.link_mistake(shown)
     upload = uploads.store().find(visit.digest) if visit is not None else None
-    if visit is None or upload is None:
-        _file_view(bar, None, None)
-    elif not visit.run:
+    if visit is None or upload is None or not visit.run:
         _file_view(bar, visit, upload)
     else:
         _run_view(bar, visit, upload)
@@ -71,6 +69,8 @@ def _file_view(bar: Any, visit: Visit | None, upload: Upload | None) -> None:
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
+        if visit is not None and upload is None:
+            page.problem(uploads.GONE)
         _uploader()
     if visit is None or upload is None:
         with right:
@@ -157,7 +157,7 @@ def _run_view(bar: Any, visit: Visit, upload: Upload) -> None:
     finished = page.result_of(
         of_file.job(visit.run),
         f"The run {visit.run} is being computed",
-        again=of_file.forget_stopped,
+        again=of_file.ask_again,
         back=back if visit.changes else "Back to the file",
         go_back=lambda: upload_link.write(replace(visit, changes={}) if visit.changes else replace(visit, run="")),
         stop=of_file.stop_all,

@@ -20,9 +20,9 @@ def main() -> None:
     every = page.result_of(
         acceptance_table.job(),
         "The list is being computed",
-        again=acceptance_table.job.clear,
+        again=acceptance_table.forget,
         back="Compute again",
-        go_back=acceptance_table.job.clear,
+        go_back=acceptance_table.forget,
     )
     if every is None:
         return
@@ -40,7 +40,7 @@ def main() -> None:
             format_func=lambda name: f"{name} {counts.get(name, len(every)):,}",
             label_visibility="collapsed",
         )
-        st.button("Compute again", on_click=acceptance_table.job.clear)
+        st.button("Compute again", on_click=acceptance_table.forget)
     shown = acceptance_table.chosen(every, section, state or ALL)
     if not shown:
         st.text("No item of this section is in this state.")

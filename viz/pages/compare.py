@@ -72,7 +72,7 @@ def _requests_of(catalogue: Mapping[str, Scenario], comparison: Comparison) -> t
         return catalogue[comparison.scenario], None
     upload = uploads.store().find(comparison.file)
     if upload is None:
-        page.problem("This file is no longer kept on this server; upload it again.")
+        page.problem(uploads.GONE)
         return None
     source = page.result_of(
         uploads.reading(upload, comparison.cut),

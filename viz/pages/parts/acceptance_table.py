@@ -15,6 +15,7 @@ from scenarios import acceptance
 from scenarios.acceptance import ROWS
 from scenarios.commands.check import STATES, state_of
 from viz.pages.parts.jobs import Job, Report
+from viz.pages.parts.visitor import shared
 
 ALL = "all"
 
@@ -134,9 +135,18 @@ def table(shown: Iterable[Item]) -> dict[str, list[str]]:
     return {name: [getattr(item, attribute) for item in shown] for name, attribute in columns.items()}
 
 
-@st.cache_resource(show_spinner=False)
 def job() -> Job[list[Item]]:
     """The job that computes the list, started if nobody has asked for it yet."""
+    return shared(_job)
+
+
+def forget() -> None:
+    """Drop the list, so that the next question computes it anew."""
+    _job.clear()
+
+
+@st.cache_resource(show_spinner=False)
+def _job() -> Job[list[Item]]:
     return Job(_compute)
 
 

@@ -29,6 +29,7 @@ NUM_AT_FIRST = 2
 FILE_SETTINGS = of_requests("file", ())
 """Stands for any trace file where only its runs and their settings matter."""
 MAX_NAMED_CHANGES = 2
+_GONE = f"It compares runs of an uploaded file. {uploads.GONE}"
 MAX_WAIT = 20.0
 """Seconds for a scenario file to be read."""
 
@@ -154,7 +155,7 @@ def read(
             visit = upload_link.read({key: params[key][-1] for key in params if not key.startswith((PREFIX, "run"))})
             upload = uploads.store().find(visit.digest) if visit is not None else None
             if visit is None or upload is None:
-                return otherwise, "It compares runs of an uploaded file and works only where that file is."
+                return otherwise, _GONE
             scenario = scenario_of(upload)
         except (ValueError, ScenarioError) as error:
             return otherwise, str(error)
@@ -213,10 +214,13 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Comparison, str | None]:
     """The comparison of this page: that of its address, else the last one of this session, else a first one."""
     state = st.session_state
     otherwise = state.get("comparison")
-    if otherwise is None or (otherwise.file and uploads.store().find(otherwise.file) is None):
+    is_gone = otherwise is not None and otherwise.file and uploads.store().find(otherwise.file) is None
+    if otherwise is None or is_gone:
         otherwise = first_of(catalogue.get(FIRST_SHOWN) or next(iter(catalogue.values())))
-    moment = address.moment()
-    comparison, problem = read({**address.own(), **moment}, catalogue, otherwise)
+    own, moment = address.own(), address.moment()
+    comparison, problem = read({**own, **moment}, catalogue, otherwise)
+    if is_gone and not own:
+        problem = _GONE
     state["comparison"] = comparison
     if moment.get("clock", CLOCKS)[-1] not in CLOCKS:
         del moment["clock"]

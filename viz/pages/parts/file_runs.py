@@ -13,7 +13,7 @@ from scenarios.fields import ScenarioError
 from scenarios.scenario import Scenario
 from scenarios.source import Source
 from viz.pages.parts import runs, uploads
-from viz.pages.parts.jobs import Job, State
+from viz.pages.parts.jobs import Job
 from viz.pages.parts.runs import Finished
 from viz.pages.parts.upload_link import Visit
 from viz.pages.parts.uploads import Upload
@@ -53,10 +53,9 @@ class FileRuns:
         for job in self.jobs.values():
             job.stop()
 
-    def forget_stopped(self) -> None:
-        for name, job in self.jobs.items():
-            if job.state is State.STOPPED and self.source.trace is None:
-                runs.forget(self.told[name], name, self._content)
+    def ask_again(self) -> None:
+        for job in self.jobs.values():
+            job.ask_again()
 
     @property
     def scenario(self) -> Scenario:

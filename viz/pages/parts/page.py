@@ -26,15 +26,16 @@ _MISTAKE = "link mistake"
 _MARKUP = re.compile(r"[\\\\`*_{}\[\]()<>#+\-.!|~:$&^=\"'/@]")
 
 _CSS = f"<style>{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}</style>"
-
+_SERVER_LOST = f"<script>{Path(__file__).with_name('server_lost.js').read_text(encoding='utf-8')}</script>"
 
 _OUTLINES = """<div class="outlines"><i></i><i></i><i></i><i></i><i></i></div>"""
 """Grid, tables, inspector, timeline, transport."""
 
 
 def begin() -> None:
-    """What every page says first: its style."""
+    """What every page says first: its style, and what it does without its server."""
     st.html(_CSS)
+    st.html(_SERVER_LOST, unsafe_allow_javascript=True)
 
 
 def bar() -> DeltaGenerator:

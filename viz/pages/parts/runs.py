@@ -6,7 +6,7 @@ content: the scenario as its file would be, the run's name, and all its settings
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -20,9 +20,10 @@ from scenarios import catalogue as scenario_catalogue
 from scenarios.ops import BlockPoolOps
 from scenarios.run import run as run_scenario
 from scenarios.scenario import Scenario
-from viz.export import run_bytes
+from viz.export import run_parts
 from viz.pages.parts.jobs import Job, Report
-from viz.player.wire import wire
+from viz.pages.parts.visitor import shared
+from viz.player.wire import wire_parts
 
 MAX_KEPT = 16
 LANGUAGE = "en"
@@ -50,12 +51,12 @@ def job(scenario: Scenario, run: str, content: str | None = None, after: Job[Fin
     content    names what arrives where that is cheaper to tell than by the whole scenario (an uploaded file)
     after      a job that has to end before a new one begins
     """
-    return _job(_key(scenario, run, content), scenario, run, after)
+    return shared(_job, _key(scenario, run, content), scenario, run, after)
 
 
 def forget(scenario: Scenario, run: str, content: str | None = None) -> None:
-    """Drop the job, so that the next question computes the run anew."""
-    _job.clear(_key(scenario, run, content), scenario, run, None)
+    """Forget that this session has stopped the run, so that it waits for it again."""
+    job(scenario, run, content).ask_again()
 
 
 @st.cache_resource(max_entries=MAX_KEPT, show_spinner=False, on_release=Job.stop)
@@ -65,7 +66,7 @@ def _job(key: str, _scenario: Scenario, _run: str, _after: Job[Finished] | None)
 
 def saved(digest: str, title: str, run: str, trace: Trace) -> Job[Finished]:
     """The job that makes a saved run, known by the digest of its file, ready for the player."""
-    return _saved(digest, title, run, trace)
+    return shared(_saved, digest, title, run, trace)
 
 
 def with_changes(scenario: Scenario, changes: Mapping[str, Any]) -> Scenario:
@@ -99,20 +100,26 @@ def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
         )
 
     trace = run_scenario(scenario, run, progress)
-    return _finished(trace, lambda: run_bytes(scenario, run, trace, LANGUAGE), report)
+    return _finished(trace, run_parts(scenario, run, trace, LANGUAGE), report)
 
 
-def _finished(trace: Trace, pack: Callable[[], bytes], report: Report) -> Finished:
+def _finished(trace: Trace, parts: Iterable[bytes], report: Report) -> Finished:
+    """`parts` are the bytes for the player, made one by one so that the work can end between them."""
     frames = f"{trace.num_steps:,} iterations"
     report(0.8, f"{frames} are done, the figures are added up")
     metrics = measure(trace)
+    pieces: list[bytes] = []
     report(0.9, f"{frames} are done, the pictures are prepared")
-    return Finished(trace, pack(), metrics, metrics.as_dict())
+    for piece in parts:
+        pieces.append(piece)
+        report(0.9, f"{frames} are done, the pictures are prepared")
+    return Finished(trace, b"".join(pieces), metrics, metrics.as_dict())
 
 
 @st.cache_resource(max_entries=MAX_KEPT, show_spinner=False, on_release=Job.stop)
 def _saved(digest: str, title: str, run: str, _trace: Trace) -> Job[Finished]:
-    return Job(lambda report: _finished(_trace, lambda: wire(_trace, title=title, run_name=run, lang=LANGUAGE), report))
+    parts = wire_parts(_trace, title=title, run_name=run, lang=LANGUAGE)
+    return Job(lambda report: _finished(_trace, parts, report))
 
 
 def _key(scenario: Scenario, run: str, content: str | None) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from scenarios.source import Cut
-from viz.pages.parts import address, uploads
+from viz.pages.parts import address
 from viz.pages.parts.links import PREFIX, changes_of, known, quoted, written
 
 LIMITS: dict[str, tuple[float, float]] = {
@@ -68,22 +68,16 @@ def read(params: Mapping[str, str]) -> Visit | None:
 
 
 def current() -> tuple[Visit | None, str | None]:
-    """The visit of this page: that of an address that has not been taken up yet, else the last one of this session; and
-    a sentence when the address asks for what is not here."""
+    """The visit of this page: that of an address that has not been taken up yet, else the last one of this session, also
+    where its file is not kept here; and a sentence when the address is a bad link."""
     state = st.session_state
     visit: Visit | None = state.get("visit")
-    if visit is not None and uploads.store().find(visit.digest) is None:
-        visit = None
     params = {key: values[-1] for key, values in address.own().items()}
     problem = None
     if params and params != state.get("visited"):
         state["visited"] = params
         try:
-            asked = read(params)
-            if asked is not None and uploads.store().find(asked.digest) is None:
-                problem = "It leads into an uploaded file and works only where that file is; upload the file here."
-            elif asked is not None:
-                visit = asked
+            visit = read(params) or visit
         except ValueError as error:
             problem = str(error)
     state["visit"] = visit

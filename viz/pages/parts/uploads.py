@@ -1,12 +1,13 @@
 """Uploaded files: kept on disk by content, read in the background, and known again after a rerun or on another page.
 
-A page remembers only the digest of its file. The last eight files stay until the server ends; an older one has to be
-uploaded again. It is a trace file, a scenario file or a saved run; what is in it is decided by the readers of `scenarios`.
+A page remembers only the digest of its file and the name that its own session has given it. The last eight files stay
+until the server ends; an older one has to be uploaded again. It is a trace file, a scenario file or a saved run; what is in
+it is decided by the readers of `scenarios`.
 """
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -14,8 +15,10 @@ from typing import BinaryIO
 
 import streamlit as st
 
+from scenarios.readers import ReadError
 from scenarios.source import HEAD_BYTES, MAGIC, SCENARIO_KEY, Cut, Source, find, trace_file
-from viz.pages.parts.jobs import Job, Report
+from viz.pages.parts.jobs import FOR_USERS, Job, Report
+from viz.pages.parts.visitor import shared
 
 MAX_FILES = 8
 MAX_READ = 8
@@ -24,6 +27,7 @@ LARGE = 500_000
 FIRST_OF_LARGE = 2_000
 PIECE = 1 << 20
 TRACE, SCENARIO, SAVED_RUN = "trace file", "scenario file", "saved run"
+GONE = "This file is not, or no longer, kept on this server; upload it again."
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,8 @@ class Uploads:
                 size += target.write(piece)
         path = draft.with_name(digest.hexdigest())
         upload = Upload(name, digest.hexdigest()[:16], path, size, _kind(draft))
-        draft.replace(path)
         with self._lock:
+            draft.replace(path)
             self._files.pop(upload.digest, None)
             self._files[upload.digest] = upload
             while len(self._files) > MAX_FILES:
@@ -69,9 +73,30 @@ class Uploads:
             return self._files.get(digest or "")
 
 
+@dataclass(frozen=True)
+class OwnNames:
+    """The files of all sessions as one session knows them: one that it has uploaded itself has the name it had there."""
+
+    files: Uploads
+    names: dict[str, str]
+
+    def keep(self, source: BinaryIO, name: str) -> Upload:
+        upload = self.files.keep(source, name)
+        self.names[upload.digest] = name
+        return upload
+
+    def find(self, digest: str | None) -> Upload | None:
+        upload = self.files.find(digest)
+        return None if upload is None else replace(upload, name=self.names.get(upload.digest, upload.name))
+
+
+def store() -> OwnNames:
+    """The files of this server, under the names of this session."""
+    return OwnNames(_files(), st.session_state.setdefault("file names", {}))
+
+
 @st.cache_resource(show_spinner=False)
-def store() -> Uploads:
-    """The one store of this server."""
+def _files() -> Uploads:
     return Uploads()
 
 
@@ -83,16 +108,22 @@ def first_cut(upload: Upload | None) -> Cut:
 
 def reading(upload: Upload, cut: Cut) -> Job[Source]:
     """The job that reads this part of the file: the requests and runs of a trace or scenario file, or a saved run."""
-    return _reading(content_of(upload, cut), upload, cut)
+    args = content_of(upload, cut), upload, cut
+    job = shared(_reading, *args)
+    if job.problem == GONE and upload.path.exists():
+        _reading.clear(*args)
+        job = shared(_reading, *args)
+    return job
 
 
 def forget_reading(upload: Upload, cut: Cut) -> None:
-    _reading.clear(content_of(upload, cut), upload, cut)
+    """Forget that this session has stopped the reading, so that it waits for it again."""
+    reading(upload, cut).ask_again()
 
 
 def content_of(upload: Upload, cut: Cut) -> str:
-    """What arrives, in one line: the same for the same part of the same file."""
-    return f"{upload.digest} {cut}"
+    """What arrives, and its name: the same for the same part of the same file under the same name."""
+    return f"{upload.digest} {cut} {upload.name}"
 
 
 @st.cache_resource(max_entries=MAX_READ, show_spinner=False, on_release=Job.stop)
@@ -101,12 +132,15 @@ def _reading(key: str, _upload: Upload, _cut: Cut) -> Job[Source]:
 
 
 def _read(upload: Upload, cut: Cut, report: Report) -> Source:
-    def progress(num_bytes: int) -> None:
-        report(num_bytes / max(upload.size, 1), f"{num_bytes / 1e6:,.0f} of {upload.size / 1e6:,.0f} MB")
+    def progress(num_rows: int) -> None:
+        report(0.0, f"{num_rows:,} rows")
 
-    if upload.kind != TRACE:
-        return find(str(upload.path))
-    return trace_file(upload.path, upload.name, cut, progress)
+    try:
+        return find(str(upload.path)) if upload.kind != TRACE else trace_file(upload.path, upload.name, cut, progress)
+    except (OSError, *FOR_USERS):
+        if upload.path.exists():
+            raise
+        raise ReadError(GONE) from None
 
 
 def _kind(path: Path) -> str:

@@ -1,9 +1,9 @@
 // What stands in a cell of the batch, the same in a row of a request and in a place: P for a prompt, then name and count as far as
 // there is room. And a place that idles.
 function drawCellText(paint, [x, y, w, h], {isPrompt, name, count, fill, hue}, k) {
-  const size = clamp(h * 0.62, Math.min(12 * k, h * 0.86), 16 * k), middle = x + w / 2, baseline = y + h / 2 + size * 0.35;
+  const size = clamp(h * 0.62, Math.min(12 * k, h * 0.96), 16 * k), middle = x + w / 2, baseline = y + h / 2 + size * 0.35;
   const isPale = fill !== hue.on;
-  if (w < 7 * k || h < 9 * k) return;
+  if (w < 7 * k || h < 11 * k) return;
   if (w < 44 * k) {
     const text = isPrompt ? "P" : paint.measure(name, size, 650) <= w - 4 ? name : "";
     paint.text(middle, baseline, text, {size, weight: isPrompt ? 700 : 650, align: "center", fill});

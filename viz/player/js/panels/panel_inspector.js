@@ -175,5 +175,5 @@ function showLife(list, entries, frame, room, pitch) {
     setText(button.children[2], note);
     if (isNow || first + i === here) now = i;
   });
-  list.scrollTop = (now + 0.5) * pitch - room / 2;
+  list.scrollTop = Math.round(now + 0.5 - room / 2 / pitch) * pitch;
 }

@@ -84,7 +84,7 @@ class Transport {
     const {course, rails: [{paint}]} = this;
     this.version = view.version;
     paint.begin(view.theme, 1, 1);
-    const longest = Math.max(paint.measure(this.words.iteration(course.numSteps), 17 * k, 700), paint.measure(`of ${formatNumber(course.numSteps)} · 88.8 s`, 12.5 * k) + 24 * k);
+    const longest = Math.max(paint.measure(this.words.iteration(course.numSteps), 17 * k, 700), paint.measure(`of ${formatNumber(course.numSteps)} · ${course.endTime < 99 ? "888 ms" : formatTime(course.endTime)}`, 12.5 * k) + 34 * k);
     this.place.style.minWidth = longest + 22 * k + "px";
     for (const rail of this.rails) {
       rail.room = [rail.canvas.clientWidth, rail.canvas.clientHeight];
