@@ -18,6 +18,7 @@ from viz.player import MAX_RUNS
 from viz.player.difference import pane_differences
 from viz.player.script import javascript, stylesheet
 from viz.player.wire import in_comparison, wire_parts
+from viz.player.words import WORDS
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
@@ -68,7 +69,7 @@ def offline_page(blobs: Sequence[bytes], *, title: str, frame: str | None = None
     """
     if not 1 <= len(blobs) <= MAX_RUNS:
         raise ValueError(f"An offline page shows 1 to {MAX_RUNS} runs, not {len(blobs)}.")
-    options = {"link": "hash", "height": None, "frame": frame, "lang": lang}
+    options = {"link": "hash", "height": None, "frame": frame, "words": WORDS[lang]}
     return _PAGE.format(
         lang=html.escape(lang),
         policy=POLICY,

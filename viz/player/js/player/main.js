@@ -2,7 +2,7 @@
 // returns the same clean-up every time, because Streamlit forgets the one of an earlier call.
 const players = new WeakMap();
 
-// blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, lang,
+// blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, words,
 // isFeed: the blobs are the next bytes of runs that arrive piece by piece, cut anywhere}.
 function mount(parent, blobs, options = {}) {
   let mounted = players.get(parent);

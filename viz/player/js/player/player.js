@@ -7,7 +7,7 @@ class Player extends Opening {
     super();
     this.root = root;
     this.options = options;
-    this.words = WORDS[options.lang] ?? WORDS.en;
+    this.words = wordsOf(options.words);
     this.panes = [];
     this.clock = new Clock(due => this.advance(due));
     this.layout = new Layout(this, this.words);
@@ -84,7 +84,7 @@ class Player extends Opening {
     this.transport.setCourse(this.course);
     const title = run.player.title ?? run.header.name ?? "";
     setText(layout.title, title);
-    setText(layout.subtitle, this.isAll ? words.compare.subtitle(this.panes.map(pane => pane.run)) : words.subtitle(run));
+    setText(layout.subtitle, this.isAll ? words.compare.subtitle(this.panes.map(pane => pane.run), words.managers) : words.subtitle(run, words.managers));
     layout.subtitle.title = run.player.story ?? "";
     setAttribute(root, "aria-label", words.player(title));
     this.showTabs();
