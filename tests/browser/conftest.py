@@ -8,12 +8,17 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.app_server import NotServed, serving
 from tests.browser.chromium import FLAGS, find
 
+PATIENCE = 30_000
+"""Milliseconds that every expectation may take; much less on a machine that has nothing else to do."""
 LOCAL_SCHEMES = ("data", "blob", "about", "file")
+
+
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,6 +53,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     """A fresh session of the browser, 1280x720; at its end every address that it asked for has to be a local one."""
     requested: list[str] = []
     context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(2 * PATIENCE)
     context.on("request", lambda request: requested.append(request.url))
     context.on("page", lambda page: page.on("websocket", lambda socket: requested.append(socket.url)))
     yield context

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.page_time import pass_time
 from viz import player
 
 AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
@@ -48,7 +49,7 @@ def test_a_page_has_no_serious_finding(browser: Browser, app_url: str, name: str
     page = context.new_page()
     page.goto(f"{app_url}/{address}")
     ready(page)
-    page.wait_for_timeout(600)
+    pass_time(page, 600)
     page.evaluate(AXE)
     found = page.evaluate(RUN)
     context.close()

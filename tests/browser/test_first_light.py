@@ -14,6 +14,7 @@ from scenarios import catalogue
 from scenarios.run import run
 from scenarios.shared import SHARED
 from scenarios.source import trace_file
+from tests.browser.gallery_page import open_gallery
 
 NUM_POSITIONS = 50
 PATIENCE = 60_000
@@ -123,7 +124,7 @@ def test_a_public_trace_is_in_the_state_that_python_says(page: Page, app_url: st
 
 
 def test_a_card_of_the_gallery_opens_its_scenario(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+    open_gallery(page, app_url)
     page.get_by_role("link", name="Four samples share one prompt", exact=True).click()
     _player(page, run(catalogue.load()["four-samples"]))
     assert "scenario=four-samples" in page.url

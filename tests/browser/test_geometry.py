@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from scenarios import catalogue
 from scenarios.run import run
+from tests.browser.page_time import pass_time
 from tests.browser.player_page import player_page
 from viz.export import run_bytes, side_by_side
 
@@ -58,7 +59,7 @@ def _open(
     page.goto(f"{path.as_uri()}#{place}")
     root = page.locator('.kv[data-ready="true"][data-hash]')
     expect(root).to_be_visible()
-    page.wait_for_timeout(200)
+    pass_time(page, 200)
     return page, root
 
 
@@ -105,6 +106,6 @@ def test_the_wheel_over_the_timeline_belongs_to_the_page_until_it_was_clicked(br
     assert box is not None
     page.mouse.move(box["x"] + 300, box["y"] + 50)
     page.mouse.wheel(0, 200)
-    page.wait_for_timeout(300)
+    pass_time(page, 300)
     assert page.evaluate("scrollY") > 100
     page.close()

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser import painted
+from tests.browser.page_time import pass_time
 from tests.browser.panel_runs import Open, many_requests, open_run
 
 __all__ = ["open_run"]
@@ -38,13 +39,13 @@ def test_the_lens_lists_what_changed_once_the_frame_stands_still(page: Page, ope
     def yellow() -> int:
         return sum(painted.is_like(pixel, painted.named("now")) for pixel in painted.pixels(grid, corner))
 
-    page.wait_for_timeout(600)
+    pass_time(page, 600)
     still = yellow()
     page.keyboard.press("Space")
-    page.wait_for_timeout(700)
+    pass_time(page, 700)
     playing = yellow()
     page.keyboard.press("Space")
-    page.wait_for_timeout(600)
+    pass_time(page, 600)
     assert still > 20 > playing and yellow() > 20
 
 

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.gallery_page import open_gallery
+
 PATIENCE = 60_000
 SIZES = ((1280, 720), (1920, 1080))
 FOUR = "Four samples share one prompt"
@@ -71,7 +73,7 @@ def test_a_refused_setting_keeps_the_form_open(page: Page, app_url: str) -> None
 
 
 def test_one_step_back_leads_from_a_card_to_the_gallery(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+    open_gallery(page, app_url)
     page.get_by_role("link", name=FOUR, exact=True).click()
     _player(page)
     page.go_back()
@@ -82,8 +84,7 @@ def test_one_step_back_leads_from_a_card_to_the_gallery(page: Page, app_url: str
 def test_one_step_back_leads_from_the_navigation_too_and_the_address_is_whole(
     page: Page, app_url: str, name: str
 ) -> None:
-    page.goto(app_url)
-    expect(page.get_by_role("link", name=FOUR, exact=True)).to_be_visible(timeout=PATIENCE)
+    open_gallery(page, app_url)
     page.get_by_role("link", name=name, exact=True).click()
     _player(page)
     page.wait_for_url(re.compile(rf"{name.lower()}\?scenario=[a-z-]+&run="))
@@ -92,7 +93,7 @@ def test_one_step_back_leads_from_the_navigation_too_and_the_address_is_whole(
 
 
 def test_the_filter_of_the_gallery_comes_back(page: Page, app_url: str) -> None:
-    page.goto(app_url)
+    open_gallery(page, app_url)
     page.get_by_role("radio", name="Sharing").click()
     page.wait_for_url(re.compile(r"\?show=Sharing$"))
     expect(page.locator('[class*="st-key-card-"]')).to_have_count(5)

@@ -11,6 +11,7 @@ from engine.settings import Settings
 from scenarios import catalogue
 from scenarios.run import run
 from tests.browser import painted
+from tests.browser.page_time import pass_time
 from tests.browser.panel_runs import (
     OWNERS,
     Open,
@@ -130,7 +131,7 @@ def test_one_pixel_a_block_is_coloured_by_its_state(page: Page, open_run: Open) 
     open_run(trace, "40")
     grid = painted.canvas(page, "blocks")
     expect(grid).to_have_attribute("data-mode", "pixel")
-    page.wait_for_timeout(500)
+    pass_time(page, 500)
     columns = int(grid.get_attribute("data-columns") or "")
     state = trace.cut(step=40, at="scheduled").tracks["blocks"]["state"]
     places = painted.boxes(grid, "b")
