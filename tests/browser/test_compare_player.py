@@ -36,7 +36,7 @@ def test_d_says_when_the_runs_never_part(page: Page, tmp_path: Path) -> None:
     player = show(page, tmp_path, comparison("last-block", ("paged", "max"))[1], "f=2")
     before = places(player)
     page.keyboard.press("d")
-    expect(player.locator(".kv-say")).to_contain_text("The runs are the same from beginning to end.")
+    expect(player.locator(".kv-say")).to_contain_text("The runs schedule the same tokens from beginning to end.")
     assert places(player) == before
 
 

@@ -48,12 +48,20 @@ function tokensSoFar({run, frame}) {
 
 function memoryShare(frame, words) {
   const {run} = frame;
-  if (run.tracks.strips) return words.compare.ofAll(stripSums(frame).used, numSlots(run));
+  const share = (used, taken, all) => words.compare.ofTaken(...[used, taken].map(slots => Math.round((100 * slots) / Math.max(1, all))));
+  if (run.tracks.strips) {
+    const {used, size} = stripSums(frame);
+    return share(used, size, numSlots(run));
+  }
   const now = frame.columns("blocks");
   if (!now || !run.poolSize) return words.compare.noNumber;
-  let filled = 0;
-  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) if (now.state[b]) filled += now.fill[b];
-  return words.compare.ofAll(filled, run.poolSize * run.blockSize);
+  let filled = 0, taken = 0;
+  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) {
+    if (!now.state[b]) continue;
+    filled += now.fill[b];
+    taken += run.blockSize;
+  }
+  return share(filled, taken, run.poolSize * run.blockSize);
 }
 
 // Who waits at a moment; before the first step begins, those who have arrived.

@@ -29,7 +29,7 @@ function countText(run, stretch, step) {
   const request = run.requests[run.requestOf[stretch.sequence]];
   const computed = computedAt(stretch, step);
   if (computed < request.prompt_len) return `${formatNumber(computed)}/${formatNumber(request.prompt_len)}`;
-  return `${computed - request.prompt_len + 1}/${request.output_len}`;
+  return `${computed - request.prompt_len + stretch.ahead}/${request.output_len}`;
 }
 
 function drawIdle(paint, [x, y, w, h], word, {alpha, fill, ...style}, k) {

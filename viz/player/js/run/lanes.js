@@ -1,7 +1,7 @@
 // What every sequence and request did in which steps, as a few segments each: the batch timeline reads only these.
 // A segment holds from step `from` to step `to` (both included, seen at the scheduled cuts). `first` tokens were stored in
-// its first step, `rate` in each later one; a segment with neither was not scheduled. `isPrompt`: those first ones were
-// prompt tokens or tokens computed again. `last` of a lane is how it ended, which a segment does not show when it happened
+// its first step, `rate` in each later one; a segment with neither was not scheduled. `ahead` tokens are known and not stored.
+// `isPrompt`: those first ones were prompt tokens or tokens computed again. `last` of a lane is how it ended, which a segment does not show when it happened
 // after the last scheduled cut.
 class Lanes {
   constructor(run) {
@@ -10,6 +10,7 @@ class Lanes {
       hasSeat: track.values[track.field("seat")][row] >= 0,
       seat: track.values[track.field("seat")][row],
       computed: track.values[track.field("num_computed_tokens")][row],
+      ahead: track.values[track.field("num_tokens")][row] - track.values[track.field("num_computed_tokens")][row],
       rate: track.rate[row],
     }));
     this.ofRequest = segments(run, run.tracks.requests, (row, track) => ({status: track.values[track.field("status")][row]}));

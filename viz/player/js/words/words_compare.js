@@ -3,7 +3,6 @@ TOLD.compare = {
   subtitle: (runs, managers) => `${plural(runs[0].requests.length, "request")} · ${differingSettings(runs, managers) || "the same settings"}`,
   sameClock: count => `same clock in ${count > 2 ? `all ${count}` : "both"} panes`,
   short: step => `it. ${formatNumber(step + 1)}`,
-  ofAll: (used, all) => `${Math.round((100 * used) / Math.max(1, all))} %`,
   early: (who, count) => `${who} ${count > 1 ? "wait" : "waits"} for the first iteration.`,
   waitsWhy: reason => (/^(needs|waits|would|is) /.test(reason) ? reason : `waits: ${reason}`),
   label: (names, where) => `Lanes of ${names.join(" and ")} on one axis, ${where}`,
