@@ -47,7 +47,7 @@ CODES = (
 # of the gallery, which are drawn of the catalogue and never of a file.
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|unsafe_allow_html"
-    r"|st\.html\((?!_[A-Z]+\)|script\(page, wanted\))"
+    r"|st\.html\((?!_[A-Z_]+[,)]|script\(page, wanted\))"
     r'|DOMParser(?!\(\)\.parseFromString\(data, "image/svg\+xml"\))'
 )
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -112,7 +112,7 @@ class Memory:
 
 @pytest.mark.parametrize("name", MANAGER_SETTINGS)
 @given(shapes=SHAPES, steps=STEPS)
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_refused_operation_changes_nothing_and_nothing_is_ever_lost(
     name: str, shapes: list[tuple[int, int, int]], steps: list[tuple[int, int, int]]
 ) -> None:
@@ -131,7 +131,6 @@ def test_a_refused_operation_changes_nothing_and_nothing_is_ever_lost(
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 8))
-@settings(deadline=None)
 def test_a_sequence_never_holds_more_than_one_open_block(first: int, more: int, block_size: int) -> None:
     kv = PagedKV(Settings(block_size=block_size))
     request = Request("a", 0.0, Prompt.of_length(first), SamplingParams(1, 100))
@@ -181,7 +180,7 @@ def _requests(shapes: list[tuple[int, int, int, int]]) -> list[Request]:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("kv_manager", ["paged", "max", "pow2", "oracle"])
 @given(shapes=RUN_SHAPES, chosen=RUN_SETTINGS)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_every_run_ends_within_its_limits_and_returns_all_memory(
     policy: str, kv_manager: str, shapes: list[tuple[int, int, int, int]], chosen: dict[str, Any]
 ) -> None:

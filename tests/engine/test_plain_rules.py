@@ -17,7 +17,7 @@ LIMITS = st.tuples(st.integers(5, 24), st.integers(1, 4), st.integers(1, 6), st.
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(shapes=SHAPES, limits=LIMITS, full=st.booleans())
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_every_step_is_that_of_the_plain_rules(
     policy: str, shapes: list[tuple[int, int, int]], limits: tuple[int, int, int, int], full: bool
 ) -> None:

@@ -49,7 +49,7 @@ def runs(draw) -> tuple[Settings, list[Request]]:
     return Settings.of(values), requests
 
 
-@hypothesis_settings(max_examples=150, deadline=None)
+@hypothesis_settings(max_examples=150)
 @given(runs())
 def test_every_frame_of_a_random_run_is_the_state_of_the_engine(run):
     settings, requests = run
@@ -61,7 +61,7 @@ def test_every_frame_of_a_random_run_is_the_state_of_the_engine(run):
         assert_equal(trace.cut(event=event), state)
 
 
-@hypothesis_settings(max_examples=150, deadline=None)
+@hypothesis_settings(max_examples=150)
 @given(runs())
 def test_a_random_run_ends_with_every_request_served_and_every_block_back(run):
     settings, requests = run

@@ -126,7 +126,7 @@ SHAPES = st.lists(
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(shapes=SHAPES, budget=st.sampled_from([24, 64, None]), seats=st.sampled_from([3, 5, None]))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_with_enough_memory_each_request_is_scheduled_as_in_the_serial_run(
     policy: str, shapes: list[tuple[int, int, int, int]], budget: int | None, seats: int | None
 ) -> None:
@@ -143,7 +143,7 @@ def test_with_enough_memory_each_request_is_scheduled_as_in_the_serial_run(
 
 @pytest.mark.parametrize("policy", POLICIES)
 @given(shapes=SHAPES, num_blocks=st.integers(16, 40))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_with_little_memory_every_invariant_holds_and_nobody_is_scheduled_too_often(
     policy: str, shapes: list[tuple[int, int, int, int]], num_blocks: int
 ) -> None:

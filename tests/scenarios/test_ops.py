@@ -153,7 +153,7 @@ OPS = st.one_of(
 
 
 @given(st.lists(OPS, max_size=30))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_an_operation_that_fails_changes_nothing(ops: list[tuple[Any, ...]]) -> None:
     chosen = Settings(block_size=4, num_blocks=6)
     before: Any = ({}, 6, [])

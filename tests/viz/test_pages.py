@@ -179,6 +179,7 @@ def test_the_stage_leads_to_compare_where_there_is_something_to_compare(
 
 def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     go, compute = Event(), runs._compute
+    monkeypatch.setattr(page, "PATIENCE", 0.1)
 
     def wait(scenario: Scenario, name: str, report: Report) -> runs.Finished:
         report(0.25, "3 of 12 requests")
@@ -192,6 +193,7 @@ def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch:
     assert any("outlines" in html.proto.body for html in app.get("html"))
     assert app.button(key="stop").label == "Stop"
     go.set()
+    monkeypatch.setattr(page, "PATIENCE", 60.0)
     app.run()
     assert not app.exception
     assert len(_runs(app)) == 1
@@ -199,6 +201,7 @@ def test_a_run_that_takes_long_shows_at_once_what_is_being_computed(monkeypatch:
 
 def test_stop_ends_a_run_for_the_session_that_pressed_it(monkeypatch: pytest.MonkeyPatch) -> None:
     go, compute, begun = Event(), runs._compute, []
+    monkeypatch.setattr(page, "PATIENCE", 0.1)
 
     def wait(scenario: Scenario, name: str, report: Report) -> runs.Finished:
         begun.append(name)
@@ -215,6 +218,7 @@ def test_stop_ends_a_run_for_the_session_that_pressed_it(monkeypatch: pytest.Mon
     bob.button(key="stop").click().run()
     assert "Stopped" in _texts(bob)
     go.set()
+    monkeypatch.setattr(page, "PATIENCE", 60.0)
     for app in (ann, bob):
         next(button for button in app.button if button.label == "Run again").click().run()
         app.run()
@@ -228,7 +232,6 @@ def test_reading_a_file_and_running_it_may_both_take_a_moment(monkeypatch: pytes
     read, compute = uploads._read, runs._compute
     monkeypatch.setattr(uploads, "_read", lambda *args: (wait(0.2), read(*args))[1])
     monkeypatch.setattr(runs, "_compute", lambda *args: (wait(0.2), compute(*args))[1])
-    monkeypatch.setattr(page, "PATIENCE", 30.0)
     upload = uploads.store().keep(BytesIO(CSV + b"9.0,30,5\n"), "slow.csv")
     app = _open(OWN, {"file": upload.digest, "run": "static"})
     assert not app.exception

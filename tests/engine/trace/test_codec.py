@@ -42,7 +42,7 @@ def test_saving_twice_gives_the_same_bytes() -> None:
 
 
 @given(st.lists(st.integers(0, SMALL.num_events), max_size=12))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_chunking_of_a_file_is_the_same_run(cuts: list[int]) -> None:
     data = b"".join(codec.encode(SMALL.header, SMALL.chunks(cuts), SMALL.run_id))
     assert same(Trace.load(data), SMALL)
@@ -69,7 +69,7 @@ SMALL_VALUES = st.integers(-1, 6)
 
 
 @given(st.lists(st.tuples(*[SMALL_VALUES | VALUES] * 7), max_size=40), st.lists(st.floats(width=64), max_size=9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_plain_and_delta_and_keyed_columns_hold_any_32_bit_number(rows: list, times: list) -> None:
     pairs = np.array([(time, time) for time in times], np.float64).reshape(-1, 2)
     table = np.array(rows, np.int64).reshape(-1, 7).astype(np.int32)
@@ -107,7 +107,7 @@ def memory_rows(draw: st.DrawFn) -> list[Chunk]:
 
 
 @given(memory_rows())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_predicted_ids_come_back_whatever_they_are(chunks: list[Chunk]) -> None:
     writer, reader = Memory(), Memory()
     for chunk in chunks:

@@ -169,7 +169,7 @@ REQUESTS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(requests=REQUESTS, num_samples=st.integers(1, 2), changes=st.lists(SETTINGS, min_size=2, max_size=3))
 def test_random_runs_part_where_a_count_step_by_step_says(
     requests: list[tuple[float, int, int]], num_samples: int, changes: list[dict[str, Any]]

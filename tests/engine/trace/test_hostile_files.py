@@ -52,13 +52,13 @@ def test_something_else_is_refused() -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_random_bytes_after_the_magic_are_refused(data: bytes) -> None:
     refused(MAGIC + data)
 
 
 @given(st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_damaged_content_of_a_part_is_refused_or_read(data: st.DataObject) -> None:
     """Bytes are changed inside the parts and packed again, so that the damage gets past zlib."""
     pieces: list[bytes] = []
@@ -87,7 +87,7 @@ JSON = st.recursive(
 
 
 @given(st.sampled_from(["header", "chunk", "end"]), st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_wrong_types_in_the_json_are_refused_or_read(kind: str, data: st.DataObject) -> None:
     requests: dict[str, object] = {name: [value] for name, value in REQUEST.items()}
     parts: dict[str, dict[str, object]] = {
@@ -110,7 +110,7 @@ def test_wrong_types_in_the_json_are_refused_or_read(kind: str, data: st.DataObj
 
 
 @given(JSON, st.integers(-3, 2**40), st.integers(-3, 2**40), JSON)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_tables_of_any_description_are_refused_or_passed_over(
     name: object, rows: int, columns: int, codes: object
 ) -> None:

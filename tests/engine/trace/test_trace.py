@@ -107,7 +107,7 @@ def test_a_wrong_frame_is_answered_with_its_limit(text: str, sentence: str) -> N
 
 
 @given(st.text(max_size=20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_any_text_as_a_frame_gives_an_event_or_a_sentence(text: str) -> None:
     try:
         assert 0 <= SMALL.parse_frame(text) <= SMALL.num_events
