@@ -11,11 +11,10 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from engine.trace.difference import CLOCKS
 from engine.trace.trace import Trace
 from scenarios.scenario import Scenario
 from viz.player import MAX_RUNS
-from viz.player.difference import pane_differences
+from viz.player.difference import FIRST_CLOCK, pane_differences
 from viz.player.script import javascript, stylesheet
 from viz.player.wire import in_comparison, wire_parts
 from viz.player.words import WORDS
@@ -101,7 +100,7 @@ def side_by_side(
         return list(blobs)
     differences = pane_differences(traces, names, lang)
     return [
-        in_comparison(blob, run_name=name, clock=CLOCKS[0], difference=difference)
+        in_comparison(blob, run_name=name, clock=FIRST_CLOCK, difference=difference)
         for blob, name, difference in zip(blobs, names, differences, strict=True)
     ]
 

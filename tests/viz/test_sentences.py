@@ -44,6 +44,12 @@ def test_copies_name_the_readers_of_that_moment_and_the_last_one_writes_in_place
     ]
 
 
+def test_what_a_request_waits_for_later_is_no_reason_for_its_first_admission() -> None:
+    trace = run(Settings(policy="static", block_size=4, num_blocks=5), ("R1", 6, 5, 1), ("R2", 8, 5, 1))
+    admissions = [text for text in said(trace) if text.startswith("R2 is admitted")]
+    assert admissions[0] == "R2 is admitted because it needs 2 blocks and 3 are free."
+
+
 def test_a_fork_says_whose_blocks_are_read() -> None:
     assert "A3 reads 7 blocks of A1 because both continue the same prompt." in said(FOUR_SAMPLES)
 

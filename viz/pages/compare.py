@@ -27,11 +27,10 @@ from viz.pages.parts.compare_runs import Comparison, Pane
 from viz.pages.parts.jobs import Job, State
 from viz.pages.parts.runs import Finished
 from viz.player import player
-from viz.player.difference import pane_differences
+from viz.player.difference import FIRST_CLOCK, pane_differences
 from viz.player.wire import in_comparison
 
 LANGUAGE = "en"
-FIRST_CLOCK = "time"
 OWN_SETTINGS = "Back to its own settings"
 MAX_KEPT = 16
 

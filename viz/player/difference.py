@@ -16,6 +16,8 @@ from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENINGS, REASONS
 from viz.player.messages import DIFFERENCES
 
+FIRST_CLOCK = "time"
+"""The clock that a comparison begins with."""
 MAX_LISTED = 3
 MAX_ID = 24
 MAX_MARKED = 100

@@ -144,8 +144,13 @@ def _ends_of_waiting(n: _Narrator) -> None:
     """What had kept a request waiting, and is over now, is the better reason for its admission."""
     rows = n.happened("admitted")
     events, request = rows["event"], rows["request"]
-    waited_for = {int(r): reason for reason, skips in n.decided("skip") for r in skips["request"]}
-    reasons = np.array([waited_for.get(r, "") for r in request.tolist()])
+    admitted_at = dict(zip(request.tolist(), events.tolist(), strict=True))
+    waited_for: dict[int, tuple[int, str]] = {}
+    for reason, skips in n.decided("skip"):
+        for event, r in zip(skips["event"].tolist(), skips["request"].tolist(), strict=True):
+            if event < admitted_at.get(r, -1):
+                waited_for[r] = max(waited_for.get(r, (-1, "")), (event, reason))
+    reasons = np.array([waited_for.get(r, (-1, ""))[1] for r in request.tolist()])
     before = previous_occupants(n.trace, rows["sequence"], events)
     took_the_last = num_seated(n.trace, events) == (n.settings.get("max_num_seqs") or -1)
     seated = (before >= 0) & (took_the_last | (reasons == "no_seat"))

@@ -107,7 +107,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "queue": "Waiting",
         "nobodyWaits": "Nobody waits.",
         "promptOf": "{0,}-token prompt",
-        "recompute": "must recompute {0 token}",
+        "recompute": "{0 token} to compute",
         "behind": "is behind {0}",
         "timeline": "Batch timeline",
         "timelineRemark": "one column is one iteration; pale is still to come",

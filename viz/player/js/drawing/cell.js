@@ -39,8 +39,10 @@ function drawLargeCell(paint, x, y, w, h, block, k) {
   const {hue, ink, ground, isShared} = body;
   if (isShared) drawReaders(paint, x, y, h, Math.max(5, w * 0.1), ground, block);
   const left = x + pad + (isShared ? w * 0.06 : 0);
-  const count = block.oldRef ? `×${block.oldRef}→${block.ref}` : isShared ? `×${block.ref}` : "";
-  const badge = count ? drawBadge(paint, x + w - 3, y + 3, clamp(Math.round(h * 0.25), 10.5 * k, 14 * k), count, Boolean(block.oldRef)) : 0;
+  const countSize = clamp(Math.round(h * 0.25), 10.5 * k, 14 * k);
+  let count = block.oldRef ? `×${block.oldRef}→${block.ref}` : isShared ? `×${block.ref}` : "";
+  if (left + paint.measure(block.id, idSize, 550) + paint.measure(count, countSize, 700) + countSize > x + w) count = count && "×" + block.ref;
+  const badge = count ? drawBadge(paint, x + w - 3, y + 3, countSize, count, Boolean(block.oldRef)) : 0;
   const put = (baseline, text, size, weight, max) => paint.text(left, baseline, text, {size, weight, max, fill: ink, ground: isShared && ground});
   put(y + h * 0.31, block.id, idSize, 550, x + w - badge - left - 4);
   const isBar = isOpen(block) && block.size > MOST_SLOTS;

@@ -78,5 +78,5 @@ function showLines(list, frame, first, count, top, view) {
 
 function logPlace(run, event, words) {
   const {step, number} = stepOfEvent(run, event);
-  return step < 0 ? words.start : `${step + 1}${number ? "." + number : ""}`;
+  return step < 0 ? words.start : `${step + 1}${number ? " · " + number : ""}`;
 }

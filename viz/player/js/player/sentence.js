@@ -154,7 +154,7 @@ function showSentence(box, frame, player) {
   const {words} = player;
   if (player.notice) return box.show(player.noticeTag, "", noticeNodes(player.notice), {isNotice: true});
   const {tag, place, nodes} = frameSentence(frame, words);
-  box.show(tag, place, nodes, {hasMore: frame.speaker?.count > 1});
+  box.show(tag, place, nodes, {hasMore: frame.speaker?.count > 1 || !(frame.isStep || frame.isStart)});
 }
 
 // {tag, place, nodes} of what one run says at a frame.
