@@ -23,6 +23,7 @@ def main() -> None:
         again=acceptance_table.forget,
         back="Compute again",
         go_back=acceptance_table.forget,
+        is_player=False,
     )
     if every is None:
         return

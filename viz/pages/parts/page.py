@@ -119,6 +119,7 @@ def result_of(
     go_back: Callable[[], Any],
     stop: Callable[[], Any] | None = None,
     failed: Callable[[str], Any] | None = None,
+    is_player: bool = True,
 ) -> Result | None:
     """The result of a job, or None while the page shows how far it is, that it was stopped, or why it failed.
 
@@ -127,14 +128,15 @@ def result_of(
     back, go_back    label and action of the one button that leads away from a failure
     stop             what the Stop button does instead of stopping this job alone
     failed           is told why the job failed, instead of the reader
+    is_player        whether the outlines of the player may stand where the result will
     """
     slot = st.empty()
     if not job.wait(AT_ONCE):
         with slot.container():
-            _loading(job, what)
+            _loading(job, what, None, is_player)
         if not job.wait(PATIENCE):
             with slot.container():
-                _wait(job, what, stop or job.stop)
+                _wait(job, what, stop or job.stop, is_player)
             return None
         slot.empty()
     if job.state is State.DONE:
@@ -150,13 +152,13 @@ def result_of(
 
 
 @st.fragment(run_every=0.4)
-def _wait(job: Job[Any], what: str, stop: Callable[[], Any]) -> None:
+def _wait(job: Job[Any], what: str, stop: Callable[[], Any], is_player: bool) -> None:
     if job.ended:
         st.rerun()
-    _loading(job, what, stop)
+    _loading(job, what, stop, is_player)
 
 
-def _loading(job: Job[Any], what: str, stop: Callable[[], Any] | None = None) -> None:
+def _loading(job: Job[Any], what: str, stop: Callable[[], Any] | None, is_player: bool) -> None:
     """The sentence box with what is known so far, and the outlines of what will stand below it."""
     note = job.note or ("it waits for its turn" if job.state is State.WAITING else "it begins")
     with st.container(key=f"wait-{crc32(what.encode())}{'' if stop is None else '-long'}"):
@@ -165,4 +167,5 @@ def _loading(job: Job[Any], what: str, stop: Callable[[], Any] | None = None) ->
             if stop is not None:
                 st.button("Stop", on_click=stop, key="stop")
         st.progress(job.fraction)
-    st.html(_OUTLINES)
+    if is_player:
+        st.html(_OUTLINES)
