@@ -22,6 +22,8 @@ class Allocation:
 
 NOTHING = Allocation()
 """Nothing had to change."""
+NEXT_BLOCK = Allocation()
+"""Nothing had to change either, but the next token is the first one in a block that was taken ahead."""
 
 
 class Need(NamedTuple):

@@ -6,7 +6,7 @@ a copy, the last one writes in place. Full blocks are never written again, so th
 """
 
 from engine.kv.block_pool import BlockPool
-from engine.kv.manager import NOTHING, Allocation, KVError, Need
+from engine.kv.manager import NEXT_BLOCK, NOTHING, Allocation, KVError, Need
 from engine.sequence import Sequence, SequenceGroup
 from engine.settings import Settings
 from engine.trace.listener import SILENT, Listener
@@ -77,7 +77,7 @@ class PagedKV:
             copies = [(source, self._copy(seq, source))]
             return Allocation(self._append(seq, needed) if needed > 0 else (), copies)
         if needed <= 0:
-            return NOTHING
+            return NOTHING if computed % size else NEXT_BLOCK
         if needed + keep_free > self.pool.num_free:
             return None
         return Allocation(self._append(seq, needed))

@@ -7,7 +7,7 @@ are awake are handled one by one in running order; the others run on alone (`dec
 from itertools import takewhile
 
 from engine.batch import Batch, Row, StepOutput
-from engine.kv.manager import KVManager
+from engine.kv.manager import NEXT_BLOCK, KVManager
 from engine.request import SequenceStatus
 from engine.scheduler.decode_runs import DecodeRuns
 from engine.scheduler.preemption import VICTIMS
@@ -191,16 +191,24 @@ class RunningBatch:
         if allocation.copies:
             self._batch.copies += allocation.copies
         is_decoding = seq.is_decoding
+        if allocation is NEXT_BLOCK and seq.rate:
+            seq.settle()
+            self._recorder.paused(seq)
         starts = is_decoding and not seq.rate
         if starts:
             self._recorder.started(seq)
         if starts or allocation.new_blocks or allocation.copies:
             self._recorder.close()
         if is_decoding:
-            self._runs.begin(seq, self.kv.room(seq))
+            self._runs.begin(seq, self._room(seq))
             self.remaining -= 1
         else:
             self._plan(seq, num_tokens)
+
+    def _room(self, seq: Sequence) -> int:
+        """Tokens that a decoding sequence writes alone; where blocks are taken ahead it comes back at each border."""
+        room, size = self.kv.room(seq), self.settings.block_size
+        return min(room, size - seq.num_computed_tokens % size) if self.settings.admit_lookahead else room
 
     def _share_prompt(self, seq: Sequence, num_tokens: int) -> int:
         """Of several samples only the lead computes the prompt; the others fork from it before anybody writes on."""

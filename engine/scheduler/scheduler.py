@@ -103,7 +103,18 @@ class Scheduler(RunningBatch):
         follower = self.waiting[1] if len(self.waiting) > 1 else None
         if follower is None or self._last_blocked == (head.index, follower.index):
             return
-        if self.kv.fits(follower.lead, follower.num_known_at_admission) is None:
+        if self._would_enter(follower):
             self._last_blocked = (head.index, follower.index)
             self._recorder.skipped(follower, "behind_head", "none", 0, 0, head.index)
             self._recorder.close()
+
+    def _would_enter(self, group: SequenceGroup) -> bool:
+        """Whether seats, tokens of this step and memory would do for a request, were it at the head."""
+        known = group.num_known_at_admission
+        keep_free = self.kv.watermark() if self.running else 0
+        return (
+            self.num_running + len(self.held) + len(group.unfinished) <= self._max_num_seqs
+            and self.remaining > 0
+            and (known <= self.remaining or self.settings.chunked)
+            and self.kv.fits(group.lead, known + self.settings.admit_lookahead, keep_free) is None
+        )

@@ -35,7 +35,7 @@ def runs(draw) -> tuple[Settings, list[Request]]:
         "watermark": draw(st.sampled_from([0.0, 0.1])),
         "admit_full_prompt": draw(st.booleans()),
         "chunk_size": draw(st.sampled_from([None, 2, 5])) if values["policy"] == "chunked" else None,
-        "admit_lookahead": draw(st.sampled_from([0, 0, 1])),
+        "admit_lookahead": draw(st.sampled_from([0, 0, 1, 5])),
         "null_block": draw(st.booleans()),
         "step_time": 1.0,
     }

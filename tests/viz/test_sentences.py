@@ -223,3 +223,39 @@ def test_contiguous_memory_has_no_blocks_to_change_hands() -> None:
     trace = run(Settings(kv_manager="oracle", kv_capacity_tokens=64), ("A", 4, 3, 1))
     assert "Each sequence writes one token into its own strip." in said(trace)
     assert not any("block" in sentence for sentence in said(trace))
+
+
+@pytest.mark.parametrize(
+    ("settings", "requests"),
+    [
+        (
+            Settings(policy="chunked", num_blocks=12, block_size=4, max_num_batched_tokens=8, chunk_size=5),
+            (("A", 10, 4, 2), ("B", 16, 4, 1)),
+        ),
+        (Settings(num_blocks=6, block_size=4), (("A", 8, 8, 1), ("B", 6, 8, 2))),
+        (Settings(num_blocks=20, block_size=3, admit_lookahead=4, null_block=True), (("A", 5, 9, 1), ("B", 7, 5, 1))),
+    ],
+    ids=["chunks", "a recompute of two samples", "look-ahead"],
+)
+def test_a_last_block_that_is_said_to_be_full_is_full(
+    settings: Settings, requests: tuple[tuple[str, int, int, int], ...]
+) -> None:
+    trace = run(settings, *requests)
+    said_so = 0
+    for row in np.flatnonzero(trace.happenings["kind"] == HAPPENINGS.index("allocated")):
+        event, sequence = (int(trace.happenings[name][row]) for name in ("event", "sequence"))
+        text = sentence_text(trace, event) or ""
+        before = trace.cut(event=event - 1)
+        table = before.table(sequence)
+        if "gets block" in text and table:
+            fill = before.tracks["blocks"]["fill"][table[-1]]
+            assert ("is full" in text) == (fill == settings.block_size), text
+            said_so += 1
+    assert said_so
+
+
+def test_only_who_has_a_seat_and_memory_above_the_watermark_is_said_to_fit() -> None:
+    seats = run(Settings(num_blocks=6, block_size=4, max_num_seqs=2), ("A", 12, 8, 1), ("H", 16, 2, 1), ("F", 4, 2, 2))
+    assert not any("F waits although it would fit" in text for text in said(seats))
+    fits = run(Settings(num_blocks=6, block_size=4, max_num_seqs=3), ("A", 12, 8, 1), ("H", 16, 2, 1), ("F", 4, 2, 2))
+    assert any("F waits although it would fit" in text for text in said(fits))

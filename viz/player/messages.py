@@ -98,6 +98,7 @@ ENGLISH: dict[str, Message] = {
     **_all(
         "allocate",
         allocated="**{s0} gets block {b1}** because its last block is full.",
+        allocated_ahead="**{s0} gets block {b1}** because its next tokens do not fit into its last block.",
         allocated_many="**{s0} gets {n1|block|blocks}**, the last one is {b2}.",
         reserved="**{s0} reserves {n1|slot|slots}** from slot {n2} on.",
     ),

@@ -11,7 +11,7 @@ import numpy as np
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENING_COLUMNS, HAPPENINGS, REASONS, RESOURCES
 from viz.player.messages import CODES
-from viz.player.occupants import num_seated, previous_occupants
+from viz.player.occupants import num_seated, previous_occupants, tokens_before
 
 NUM_OPERANDS = 4
 Rows = dict[str, np.ndarray]
@@ -193,7 +193,9 @@ def _memory(n: _Narrator) -> None:
     events, sequence, block, amount = (rows[name] for name in ("event", "sequence", "block", "amount"))
     if n.is_paged:
         one, many = amount == 1, amount > 1
-        n.say("allocated", events[one], sequence[one], block[one])
+        is_full = tokens_before(n.trace, sequence, events) % n.trace.header["block_size"] == 0
+        for message, chosen in (("allocated", one & is_full), ("allocated_ahead", one & ~is_full)):
+            n.say(message, events[chosen], sequence[chosen], block[chosen])
         n.say("allocated_many", events[many], sequence[many], amount[many], block[many])
     else:
         n.say("reserved", events, sequence, amount, block)

@@ -1,4 +1,4 @@
-"""Who sat in a seat before: the reason why a waiting request could enter at this moment."""
+"""What stood before an event: who sat in a seat, how many tokens a sequence had. Reasons of what the event did."""
 
 import numpy as np
 
@@ -33,3 +33,19 @@ def num_seated(trace: Trace, events: np.ndarray) -> np.ndarray:
     change = (seated.astype(np.int64) - before)[by_event]
     upto = np.concatenate(([0], np.cumsum(change)))
     return upto[np.searchsorted(columns["event"][order][by_event], events, side="right")]
+
+
+def tokens_before(trace: Trace, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """Computed tokens of each sequence just before an event."""
+    track = trace.tracks["sequences"]
+    columns, ticks = track.columns, track.ticks
+    assert ticks is not None, "computed tokens are a ramp"
+    if not track.num_rows:
+        return np.zeros(len(events), np.int64)
+    place = (columns["key"].astype(np.int64) << 32) | columns["event"]
+    order = np.argsort(place)
+    found = np.searchsorted(place[order], (sequences.astype(np.int64) << 32) | events) - 1
+    rows = order[np.maximum(found, 0)]
+    passed = np.searchsorted(trace.steps["scheduled"], events - 1, side="right") - ticks[rows]
+    tokens = columns["num_computed_tokens"][rows] + columns["rate"][rows] * passed
+    return np.where((found >= 0) & (columns["key"][rows] == sequences), tokens, 0)

@@ -57,8 +57,9 @@ function waitText(frame, r, isRefused, decision, words) {
   const {run} = frame;
   if (isRefused) return decision ? rejectionText(decision) : "";
   const action = decision && VOCABULARY.actions[decision.action];
-  if (action === "skip") return reasonText(decision, run);
-  if (action === "preempt") return words.madeRoom(decision.other === r ? null : run.requestName(decision.other));
   const head = frame.waiting[0];
+  // what was said of a request that is not at the head any more is no longer true
+  if (action === "skip" && (r === head || decision.other === head)) return reasonText(decision, run);
+  if (action === "preempt") return words.madeRoom(decision.other === r ? null : run.requestName(decision.other));
   return r === head ? "" : words.behind(run.requestName(head));
 }

@@ -73,7 +73,8 @@ function reasonText(decision, run) {
   if (reason === "batch_not_full") return `the batch starts with ${plural(needed, "request")}, ${available} wait`;
   if (reason === "no_seat") return `needs ${plural(needed, "seat")}, ${free}`;
   if (reason === "no_token") return `needs ${plural(needed, "token")}, ${formatNumber(available)} left in this step`;
-  if (reason === "no_block") return `needs ${formatNumber(needed)} ${resource}, ${free}`;
+  if (reason === "no_block" && resource === "slots") return `needs ${plural(needed, "slot")}, largest hole ${formatNumber(available)}`;
+  if (reason === "no_block") return `needs ${plural(needed, "block")}${needed > available ? "" : " above the watermark"}, ${free}`;
   return reason.replaceAll("_", " ");
 }
 

@@ -17,6 +17,7 @@ function differingSettings(runs, managers) {
     num_blocks: value => (value === null ? "unlimited memory" : plural(value, "block")), max_num_seqs: value => (value === null ? "places without limit" : plural(value, "place")),
     max_num_batched_tokens: value => (value === null ? "no token budget" : `budget of ${formatNumber(value)} tokens`),
   };
-  const known = names.filter(name => tell[name]).slice(0, 2);
-  return known.map(name => [...new Set(all.map(settings => tell[name](settings[name])))].join(" against ")).join(" · ");
+  const known = [...names.filter(name => tell[name]), ...names.filter(name => !tell[name])].slice(0, 2);
+  const told = name => tell[name] ?? (value => `${name} ${value ?? "none"}`);
+  return known.map(name => [...new Set(all.map(settings => told(name)(settings[name])))].join(" against ")).join(" · ");
 }
