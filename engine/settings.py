@@ -179,7 +179,10 @@ _RANGES: dict[str, tuple[float, float]] = {
 def _coerce(name: str, value: Any) -> Any:
     """The value in the type of the field; numbers and truth values may come as text (from `--set`)."""
     kind = _TYPES[name]
-    if value is None or (isinstance(value, str) and value.lower() == "none"):
+    text = value.strip().lower() if isinstance(value, str) else value
+    if kind.startswith("tuple") and text in ("", "none", None):
+        return ()
+    if text in ("none", None):
         if name in _OPTIONAL:
             return None
         raise SettingsError(f"{name} needs a value.")

@@ -98,7 +98,8 @@ class Fields:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            raise self.problem(key, f"it has to be a whole number from {low:,} to {high:,}")
+            limits = f"{low:,}" if low == high else f"a whole number from {low:,} to {high:,}"
+            raise self.problem(key, f"it has to be {limits}")
         return value
 
     def number(self, key: str, low: float, high: float, default: float | None = None) -> float:

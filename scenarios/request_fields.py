@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.request import Prompt, Request, SamplingParams
+from engine.trace.check import MAX_INT
 from scenarios.fields import Fields, ScenarioError, shown
 
 KEYS = ("id", "arrival_s", "prompt", "output_len", "n", "tenant", "priority", "after", "delay_s", "measured")
@@ -85,7 +86,7 @@ def _request(entry: Any, index: int, vocabulary: dict[str, int]) -> Request:
             max_tokens=fields.whole("output_len", 0, MAX_TOKENS),
         ),
         tenant=fields.text("tenant", default="", limit=200),
-        priority=fields.whole("priority", -(2**31), 2**31 - 1, default=0),
+        priority=fields.whole("priority", -MAX_INT, MAX_INT, default=0),
         after=after,
         delay=fields.number("delay_s", 0.0, MAX_SECONDS, default=0.0),
         measured=_measured(fields),
@@ -146,9 +147,9 @@ def _measured(fields: Fields) -> dict[str, float]:
     if not isinstance(values, Mapping) or len(values) > 32:
         raise fields.problem("measured", "it has to be an object of at most 32 times in seconds")
     for name, value in values.items():
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_SECONDS
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_INT
         if not name.isprintable() or len(name) > 100 or not number or not math.isfinite(value):
-            raise fields.problem("measured", "every entry has to be a time in seconds")
+            raise fields.problem("measured", f"every entry has to be a time of at most {MAX_INT:,} seconds")
     return {str(name): float(value) for name, value in values.items()}
 
 

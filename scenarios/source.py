@@ -78,6 +78,8 @@ class Source:
 
 def find(name_or_file: str, cut: Cut = Cut(), progress: Callable[..., None] | None = None) -> Source:
     """What that name or path stands for. Raises ScenarioError, ReadError or TraceFileError: one sentence."""
+    if not name_or_file:
+        raise ScenarioError("the input has no name; give a file name or the name of a scenario.")
     scenarios = catalogue.load()
     if name_or_file in scenarios:
         _refuse_cut(cut, name_or_file)

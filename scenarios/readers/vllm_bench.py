@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from engine.trace.check import MAX_INT
 from scenarios.readers.errors import RowError
 from scenarios.readers.format import JsonFormat, Row, id_or
 from scenarios.readers.numbers import check_lengths, count_of_json, time_of_json
@@ -50,7 +51,8 @@ class VllmBench(JsonFormat):
         except RowError:
             self.num_unusable += 1
             return {}
-        if list(stamps.values()) != sorted(stamps.values()):
+        times = list(stamps.values())
+        if times != sorted(times) or (times and times[-1] - times[0] > MAX_INT):
             self.num_unusable += 1
             return {}
         measured = {

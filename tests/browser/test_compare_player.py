@@ -135,6 +135,23 @@ def test_a_link_opens_the_same_panes_moment_and_clock(page: Page, tmp_path: Path
     assert [player.get_attribute(name) for name in names] == before
 
 
+@pytest.mark.parametrize(
+    "place", ["pane=x", "pane=NaN", "pane=1.5", "pane=3", "lead=1.5", "lead=x", "lead=9", "pane=0&lead=-1"]
+)
+def test_a_pane_that_does_not_exist_means_all_of_them(page: Page, tmp_path: Path, place: str) -> None:
+    traces, blobs = comparison("step-by-step", BATCHES)
+    player = show(page, tmp_path, blobs, f"f=1&{place}")
+    expect(player).to_have_attribute("data-pane", "0")
+    expect(player).to_have_attribute("data-event", str(traces[0].cut(step=1, at="scheduled").event))
+
+
+@pytest.mark.parametrize("place", ["pane=x", "pane=NaN", "pane=0.5", "lead=1.5"])
+def test_a_single_run_is_shown_whatever_pane_a_link_names(page: Page, tmp_path: Path, place: str) -> None:
+    (trace, _), (blob, _) = comparison("step-by-step", BATCHES, "steps")
+    player = show(page, tmp_path, [blob], f"f=1&{place}")
+    expect(player).to_have_attribute("data-hash", str(trace.cut(step=1, at="scheduled").crc()))
+
+
 def test_c_copies_the_link_or_shows_it_for_copying(page: Page, tmp_path: Path) -> None:
     player = show(page, tmp_path, comparison("step-by-step", BATCHES)[1], "f=2&t=0.06")
     page.keyboard.press("c")

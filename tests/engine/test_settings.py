@@ -22,6 +22,11 @@ def test_text_from_the_command_line_becomes_numbers_truth_values_and_lists():
     assert settings.max_num_seqs is None
 
 
+@pytest.mark.parametrize("value", ["", " ", "none", None, []])
+def test_an_empty_block_script_is_none_at_all(value):
+    assert Settings.of({"block_script": value}, Settings(block_script=(7, 2))).block_script == ()
+
+
 @pytest.mark.parametrize(
     ("values", "words"),
     [
@@ -45,6 +50,8 @@ def test_text_from_the_command_line_becomes_numbers_truth_values_and_lists():
         ({"policy": "greedy"}, ["'greedy'", "static, continuous, chunked"]),
         ({"policy": None}, ["policy needs a value"]),
         ({"admit_full_prompt": "maybe"}, ["true or false"]),
+        ({"block_script": "7,,2"}, ["block_script", "whole number"]),
+        ({"block_script": 0}, ["block_script is 0", "list of whole numbers"]),
         ({"block_script": {"a": 1}}, ["block_script", "list of whole numbers"]),
         ({"num_blocks": 4, "block_script": [4]}, ["block 4", "0 to 3"]),
         ({"num_blocks": 4, "block_script": [1, 1]}, ["twice"]),

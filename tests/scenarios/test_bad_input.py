@@ -52,6 +52,31 @@ def test_a_pipe_is_refused_without_waiting_for_its_writer(capsys: pytest.Capture
         )
 
 
+@pytest.mark.parametrize("name", ["pipe.html", "null.html"])
+def test_what_is_no_file_is_not_replaced_by_one(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / "pipe.html")
+    (tmp_path / "null.html").symlink_to(os.devnull)
+    text = sentence(capsys, "export", "step-by-step", "-o", tmp_path / name)
+    assert f"{name}' is a pipe or a device; give a file name." in text
+
+
+@pytest.mark.parametrize(
+    "arguments", [("run", ""), ("export", "", "-o", "a.html"), ("export", "step-by-step", "-o", ""), ("convert", "")]
+)
+def test_an_empty_name_is_answered_by_what_to_give(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
+) -> None:
+    assert "has no name; give a file name" in sentence(capsys, *arguments)
+
+
+def test_a_format_of_another_version_is_named_with_the_one_that_is_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "two.json"
+    path.write_text(json.dumps({"kvscope_scenario": 2, "name": "two"}))
+    assert sentence(capsys, "run", path).endswith("kvscope_scenario is 2; it has to be 1.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

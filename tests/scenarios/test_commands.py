@@ -350,6 +350,38 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert path.read_text() == "new"
 
 
+def test_no_other_file_is_written_over_on_the_way(tmp_path: Path) -> None:
+    for name in (".out.json.draft", "plain"):
+        (tmp_path / name).write_text("mine")
+    with whole_file(tmp_path / "out.json") as first, whole_file(tmp_path / "out.json") as second:
+        first.write_text("first")
+        second.write_text("second")
+    assert {entry.name: entry.read_text() for entry in tmp_path.iterdir()} == {
+        ".out.json.draft": "mine",
+        "plain": "mine",
+        "out.json": "first",
+    }
+    assert (tmp_path / "out.json").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_link_stays_and_what_it_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    target, link = tmp_path / "folder" / "real.json", tmp_path / "out.json"
+    link.symlink_to(target)
+    with whole_file(link) as draft:
+        assert draft.parent.parent == target.parent
+        draft.write_text("new")
+    assert link.is_symlink() and target.read_text() == "new"
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_file_that_cannot_be_written_is_named_as_it_was_given(tmp_path: Path) -> None:
+    link = tmp_path / "out.json"
+    link.symlink_to(tmp_path / "none" / "real.json")
+    with pytest.raises(ScenarioError, match=r"out\.json' cannot be written: No such file"), whole_file(link):
+        pass
+
+
 def test_a_place_that_cannot_become_a_file_is_named_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     for name, words in (

@@ -1,14 +1,17 @@
 """The scenario object and its file: what can be written is read back, what is wrong is named in one sentence."""
 
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
 from scenarios.request_fields import own_content
+from scenarios.run import run
 from scenarios.scenario import Scenario, parse, prose
 
 SMALL: dict[str, Any] = {
@@ -174,11 +177,22 @@ REQUEST = {"id": "A", "arrival_s": 0.0, "prompt": {"len": 6}, "output_len": 3}
         ({"after": "A"}, "waits for itself"),
         ({"delay_s": -3}, "delay_s is -3"),
         ({"output_length": 3}, "unknown key 'output_length'"),
-        ({"measured": {"ttft_s": float("inf")}}, "a time in seconds"),
+        ({"measured": {"ttft_s": float("inf")}}, "a time of at most 2,147,483,647 seconds"),
+        ({"measured": {"ttft_s": 2**31}}, "a time of at most 2,147,483,647 seconds"),
+        ({"priority": -(2**31)}, "from -2,147,483,647 to 2,147,483,647"),
     ],
 )
 def test_what_is_wrong_with_a_request_is_named(change: dict[str, Any], words: str) -> None:
     assert words in sentence(changed(requests=[{**REQUEST, **change}]))
+
+
+def test_what_a_file_may_say_of_a_request_a_trace_can_hold() -> None:
+    most = {"priority": -(2**31) + 1, "measured": {"ttft_s": 2**31 - 1, "gap_s": 1 - 2**31}, "arrival_s": 1e12}
+    scenario = Scenario.load(changed(requests=[{**REQUEST, **most}]))
+    saved = BytesIO()
+    run(scenario, scenario.runs[0].name).save(saved)
+    (request,) = Trace.load(saved.getvalue()).requests
+    assert {name: request[name] for name in most} == most
 
 
 def test_two_requests_with_one_id_are_refused() -> None:

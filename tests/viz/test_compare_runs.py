@@ -70,6 +70,8 @@ def test_two_equal_runs_have_different_names() -> None:
         ({"run": ["static"] * 4}, "The link names 4 runs; at most 3 stand side by side."),
         ({"p3.num_blocks": ["8"]}, "The link changes a setting of run 3; there are 2."),
         ({"p0.num_blocks": ["8"]}, "The link changes a setting of run 0; there are 2."),
+        ({"p99999999999.num_blocks": ["8"]}, "The link changes a setting of run 99999999999; there are 2."),
+        ({f"p{'9' * 5000}.num_blocks": ["8"]}, f"The link changes a setting of run {'9' * 60}…; there are 2."),
         ({"clock": ["hours"]}, "There is no clock “hours”, only steps and time."),
         ({"p1.block_size": ["0"]}, "A setting in the link cannot be used: run static: block_size is 0"),
         ({"p1.colour": ["red"]}, "A setting in the link cannot be used: there is no setting “colour”."),
@@ -79,6 +81,11 @@ def test_what_does_not_exist_is_named_in_one_sentence(link: dict[str, list[str]]
     comparison, problem = _read({"scenario": ["ten-iterations"], **link})
     assert problem is not None and problem.startswith(sentence)
     assert 1 <= len(comparison.panes) <= 3 and all(not pane.changes for pane in comparison.panes)
+
+
+@pytest.mark.parametrize("link", [{"run": ["static"]}, {"p2.block_size": ["8"]}])
+def test_a_link_without_a_scenario_says_so(link: dict[str, list[str]]) -> None:
+    assert _read(link) == (OTHERWISE, "The link names no scenario; this is “step-by-step”.")
 
 
 def test_a_link_to_a_file_names_its_part_and_its_runs() -> None:

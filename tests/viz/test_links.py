@@ -1,5 +1,7 @@
 """What a link says, and what is said when it names what is not there."""
 
+import pytest
+
 from engine.settings import Settings
 from scenarios.request_fields import read_requests
 from scenarios.scenario import Run, Scenario
@@ -61,6 +63,26 @@ def test_the_parameters_of_a_choice_lead_back_to_it() -> None:
     settings = CATALOGUE["two"].with_settings(choice.changes).settings_of("static")
     assert (settings.num_blocks, settings.block_script) == (None, (7, 2))
     assert (settings.admit_full_prompt, settings.watermark) == (False, 0.1)
+
+
+def test_a_link_can_take_the_block_script_away() -> None:
+    scenario = CATALOGUE["one"].with_settings({"block_script": [7, 2]})
+    params = Choice("one", "static", {"block_script": []}).params()
+    assert params["p.block_script"] == "none"
+    for text in ("none", ""):
+        choice, problems = read({**params, "p.block_script": text}, {"one": scenario}, OTHERWISE)
+        assert problems == []
+        assert scenario.with_settings(choice.changes).settings_of("static").block_script == ()
+
+
+@pytest.mark.parametrize("params", [{"run": "static"}, {"p.block_size": "8", "f": "3"}])
+def test_a_link_without_a_scenario_says_so(params: dict[str, str]) -> None:
+    assert read(params, CATALOGUE, OTHERWISE) == (OTHERWISE, ["The link names no scenario; this is “one”."])
+
+
+@pytest.mark.parametrize("params", [{}, {"f": "3", "pane": "1"}])
+def test_an_address_that_asks_for_nothing_gets_no_sentence(params: dict[str, str]) -> None:
+    assert read(params, CATALOGUE, OTHERWISE) == (OTHERWISE, [])
 
 
 def test_a_quoted_text_is_one_short_line() -> None:

@@ -122,6 +122,7 @@ def test_another_scenario_is_another_run_and_drops_the_frame_of_the_link() -> No
     ("params", "sentence"),
     [
         ({"scenario": "<script>"}, "There is no scenario “<script>”"),
+        ({"run": "static"}, "The link names no scenario; this is “"),
         ({"scenario": "step-by-step", "run": "fast"}, "has no run “fast”"),
         ({"scenario": "step-by-step", "p.block_size": "1e99"}, "block_size"),
         ({"scenario": "step-by-step", "p.kv_manager": "max"}, "set max_model_len"),
@@ -258,6 +259,12 @@ def test_a_file_is_read_with_every_rejected_row_named() -> None:
     assert "3 rows: 2 accepted (2 requests), 1 rejected" in _texts(app)
     (rejected,) = [frame.value for frame in app.dataframe if "code" in frame.value]
     assert rejected["line"].tolist() == [3] and rejected["code"].tolist() == ["text"]
+
+
+def test_one_request_is_counted_as_one() -> None:
+    upload = uploads.store().keep(BytesIO(CSV.replace(b"1.0,30,5\n", b"")), "one.csv")
+    app = _open(OWN, {"file": upload.digest})
+    assert "2 rows: 1 accepted (1 request), 1 rejected" in _texts(app)
 
 
 @pytest.mark.parametrize("view", ["static", "continuous", "chunked"])
@@ -433,6 +440,15 @@ def test_a_filter_of_the_gallery_stands_in_the_address_and_comes_back_with_it() 
     assert app.pills(key="chip").value == "Sharing"
     assert app.text_input(key="search").value == "aligned"
     assert len(app.get("page_link")) == 1
+
+
+def test_a_filter_that_does_not_exist_gets_a_sentence_and_every_scenario() -> None:
     app = _open(params={"show": "<b>"})
     assert not app.exception
     assert app.pills(key="chip").value == "All"
+    assert "The link has a mistake" in _texts(app)
+    assert "There is nothing called “<b>”, only " in _texts(app)
+    assert len(app.get("page_link")) == len(catalogue.load())
+    app.button(key="act-on-link").click().run()
+    assert "The link has a mistake" not in _texts(app)
+    assert "The link has a mistake" not in _texts(_open(params={"show": "All"}))

@@ -29,6 +29,7 @@ def main() -> None:
         chip, search = _chips(chips), _search()
     chosen = {name: value for name, value in ((SHOW, chip), (SEARCH, search)) if value not in (ALL, "")}
     address.show_in_place(address.START, chosen)
+    page.link_mistake(chip)
     shown = gallery.found(catalogue.values(), None if chip == ALL else chip, search)
     if not shown:
         _nothing(chip, search)
@@ -44,7 +45,10 @@ def _follow_link(chips: Sequence[str]) -> None:
     if "chip" in state:
         return
     chip = params.get(SHOW, [ALL])[-1]
-    state["chip"] = chip if chip in chips else ALL
+    state["chip"] = chip if chip in (ALL, *chips) else ALL
+    if chip != state["chip"]:
+        sentence = f"There is nothing called {quoted(chip)}, only {', '.join(chips)}; all scenarios are shown."
+        page.remember_mistake([sentence], ALL)
     if SEARCH in params:
         state["search"] = params[SEARCH][-1][:MAX_SEARCH]
 

@@ -44,7 +44,9 @@ def test_stamps_that_are_absent_are_left_out():
     assert set(request.measured) == {"ttft_s"}
 
 
-@pytest.mark.parametrize("change", [{"queued_ts": 30000.0}, {"queued_ts": "soon"}, {"last_token_ts": -1}])
+@pytest.mark.parametrize(
+    "change", [{"queued_ts": 30000.0}, {"queued_ts": "soon"}, {"last_token_ts": -1}, {"last_token_ts": 9e9}]
+)
 def test_stamps_that_cannot_be_right_are_not_shown_but_the_row_is_used(change):
     trace_file = bench(change, {"request_id": "b"})
     assert [request.measured != {} for request in trace_file.requests] == [False, True]

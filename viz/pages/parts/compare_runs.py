@@ -14,7 +14,7 @@ import streamlit as st
 
 from engine.settings import SettingsError
 from engine.trace.difference import CLOCKS
-from scenarios.fields import ScenarioError
+from scenarios.fields import ScenarioError, shortened
 from scenarios.run import of_requests
 from scenarios.scenario import Scenario
 from scenarios.source import Cut
@@ -44,7 +44,7 @@ class Pane:
     @property
     def label(self) -> str:
         """ "static", "static, block_size 8", "static, block_size 8, num_blocks 96 and 2 more"."""
-        changes = [f"{name} {_text(value)}" for name, value in self.changes.items()]
+        changes = [f"{name} {links.written(value)}" for name, value in self.changes.items()]
         more = len(changes) - MAX_NAMED_CHANGES
         label = ", ".join((self.run, *changes[:MAX_NAMED_CHANGES]))
         return f"{label} and {more} more" if more > 0 else label
@@ -161,7 +161,7 @@ def read(
             return otherwise, str(error)
         return _read_panes(params, of_file(upload, visit.cut), scenario)
     if "scenario" not in params:
-        return otherwise, None
+        return otherwise, next(iter(links.without_scenario(params, _named(otherwise))), None)
     name = params["scenario"][-1]
     if name not in catalogue:
         return otherwise, f"There is no scenario {quoted(name)}; this is {_named(otherwise)} instead."
@@ -183,12 +183,12 @@ def _read_panes(
     runs = [name for name in asked[:MAX_RUNS] if name in known] or [pane.run for pane in comparison.panes]
     changes: list[dict[str, Any]] = [{} for _ in runs]
     for key in sorted(params):
-        match = re.fullmatch(r"p([0-9]{0,9})\.(.+)", key, re.DOTALL)
+        match = re.fullmatch(r"p([0-9]*)\.(.+)", key, re.DOTALL)
         if match is None:
             continue
-        numbers = range(len(runs)) if not match[1] else [int(match[1]) - 1]
-        if not 0 <= numbers[0] < len(runs):
-            problems.append(f"The link changes a setting of run {match[1]}; there are {len(runs)}.")
+        numbers = [number for number in range(len(runs)) if match[1] in ("", str(number + 1))]
+        if not numbers:
+            problems.append(f"The link changes a setting of run {shortened(match[1])}; there are {len(runs)}.")
             continue
         for number in numbers:
             changes[number][match[2]] = params[key][-1]
@@ -231,9 +231,3 @@ def current(catalogue: Mapping[str, Scenario]) -> tuple[Comparison, str | None]:
 def write(comparison: Comparison) -> None:
     """Put the comparison into the address; the place in the runs begins anew."""
     st.query_params.from_dict(comparison.params())
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value)) or "none"
-    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

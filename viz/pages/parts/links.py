@@ -5,6 +5,7 @@ rerun. Python sees it only when the page is loaded, so it drops it whenever anot
 is not there is answered with one sentence and the nearest thing that exists.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -38,7 +39,7 @@ class Choice:
 def read(params: Mapping[str, str], catalogue: Mapping[str, Scenario], otherwise: Choice) -> tuple[Choice, list[str]]:
     """The choice that a link makes, and a sentence for each thing in it that does not exist."""
     if "scenario" not in params:
-        return otherwise, []
+        return otherwise, without_scenario(params, quoted(otherwise.scenario))
     name = params["scenario"]
     if name not in catalogue:
         return otherwise, [f"There is no scenario {quoted(name)}; this is {quoted(otherwise.scenario)} instead."]
@@ -56,6 +57,13 @@ def read(params: Mapping[str, str], catalogue: Mapping[str, Scenario], otherwise
         problems.append(f"A setting in the link cannot be used, so none is changed: {error}")
         changes = {}
     return Choice(name, run, changes), problems
+
+
+def without_scenario(params: Iterable[str], shown: str) -> list[str]:
+    """A sentence when a link names a run or settings but no scenario; `shown` is what is there instead."""
+    if any(re.match(r"run$|p[0-9]*\.", key) for key in params):
+        return [f"The link names no scenario; this is {shown}."]
+    return []
 
 
 def changes_of(params: Mapping[str, str]) -> dict[str, str]:
@@ -95,5 +103,5 @@ def quoted(text: str) -> str:
 
 def written(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        return ",".join(map(str, value))
+        return ",".join(map(str, value)) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

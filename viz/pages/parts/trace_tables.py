@@ -35,8 +35,8 @@ def what_was_read(upload: Upload, source: Source) -> None:
 
 def _trace_file(file: TraceFile) -> None:
     st.text(
-        f"Read as {file.format}. {file.num_rows:,} rows: {file.num_accepted:,} accepted ({len(file.requests):,} requests), "
-        f"{len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
+        f"Read as {file.format}. {file.num_rows:,} rows: {file.num_accepted:,} accepted "
+        f"({_counted(len(file.requests), 'request')}), {len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
     )
     roles = formats.roles(file.format)
     if roles:

@@ -35,9 +35,9 @@ class Opening extends Moves {
     if (!before || isTime !== clock.byRun) clock.isTime = !before && wanted.clock ? wanted.clock === "time" : isTime;
     clock.byRun = isTime;
     clock.setPace(meanStepTime(panes[0].run));
-    const chosen = Number(wanted?.pane ?? 0) - 1;
-    this.isAll = panes.length > 1 && (before ? before.isAll : !panes[chosen]);
-    this.pane = clamp(before ? before.pane : this.isAll ? Number(wanted.lead ?? 1) - 1 || 0 : chosen, 0, panes.length - 1);
+    this.isAll = panes.length > 1 && (before ? before.isAll : !panes[wanted.pane - 1]);
+    const chosen = before ? Math.min(before.pane, panes.length - 1) : (this.isAll ? wanted.lead : wanted.pane) - 1;
+    this.pane = panes[chosen] ? chosen : 0;
     this.showPanes();
     if (before) return this.show(this.course.positionOf(this.run, readPlace(this.run, before.name).place));
     const name = wanted.f ?? this.options.frame;
