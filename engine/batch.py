@@ -23,7 +23,8 @@ class Row(NamedTuple):
 @dataclass(slots=True)
 class Batch:
     """One step. Token sums are over all rows: a row (start, n) reads start + n tokens of KV and has
-    sum(start+1 .. start+n) causal attention pairs. `ending` are the sequences whose last token this step samples."""
+    sum(start+1 .. start+n) causal attention pairs. `ending` are the sequences whose last token this step samples.
+    `stored` says for a cache that learns of blocks when they are computed: (order of admission, sequence, its tokens)."""
 
     step: int
     token_budget: int | None
@@ -32,6 +33,7 @@ class Batch:
     copies: list[tuple[int, int]] = field(default_factory=list)
     swaps: list[tuple[int, int]] = field(default_factory=list)
     ending: list[Sequence] = field(default_factory=list)
+    stored: list[tuple[int, Sequence, int]] = field(default_factory=list)
     num_tokens: int = 0
     num_kv_read: int = 0
     num_attention_pairs: int = 0

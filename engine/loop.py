@@ -4,7 +4,7 @@ Everything that happens is decided by the scheduler and its KV manager; the exec
 which tokens came out. Idle time is jumped over to the next arrival.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.admission import output_limit, refusal
@@ -41,7 +41,7 @@ class Engine:
         self.settings = settings
         self.recorder = recorder
         self.executor = executor or SimulatedExecutor(CostModel.of(settings))
-        self.kv: KVManager = MANAGERS[settings.kv_manager](settings, recorder)
+        self.kv: KVManager = MANAGERS[settings.manager](settings, recorder)
         self.ticks = Ticks()
         self.scheduler = Scheduler(settings, self.kv, self.ticks, recorder)
         self.policy: SchedulingPolicy = POLICIES[settings.policy]()
@@ -91,8 +91,10 @@ class Engine:
         self.recorder.updated(batch, start, self.clock)
 
     def step(self) -> Batch | None:
-        """One pass of the loop; None when nothing can run."""
+        """One pass of the loop; None when nothing can run. A pass that only took memory away is followed by another."""
         batch = self.schedule()
+        while batch is None and self.scheduler.has_preempted:
+            batch = self.schedule()
         if batch is not None:
             self.update(batch, self.executor.execute(batch))
         return batch
@@ -125,30 +127,39 @@ class Engine:
         self._on_finish(group.request, self.clock)
 
 
-def trace_header(settings: Settings, name: str) -> dict[str, Any]:
-    """What a trace says about the run before its first row."""
+def trace_header(settings: Settings, name: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:
+    """What a trace says about the run before its first row. Token id t is the word `vocabulary[t]`, where there is one."""
     first, end = settings.block_range
-    if settings.kv_manager == "paged":
+    if settings.has_blocks:
         pools = [{"name": "gpu", "first": first, "size": settings.pool_blocks}]
         if settings.num_host_blocks:
             pools.append({"name": "host", "first": end, "size": settings.num_host_blocks})
     else:
         pools = [{"name": "gpu", "first": 0, "size": settings.pool_tokens}]
-    memory = ["tables", "blocks"] if settings.kv_manager == "paged" else ["strips"]
-    return {
+    memory = ["tables", "blocks"] if settings.has_blocks else ["strips"]
+    if settings.kv_manager == "radix":
+        memory.append("nodes")
+    header = {
         "format": 1,
         "name": name,
         "settings": settings.as_dict(),
         "pools": pools,
-        "resource": "blocks" if settings.kv_manager == "paged" else "slots",
+        "resource": "blocks" if settings.has_blocks else "slots",
         "block_size": settings.block_size,
         "tracks": ["requests", "sequences", *memory],
         "time_unit": "s",
     }
+    return {**header, "vocabulary": list(vocabulary)} if vocabulary else header
 
 
-def simulate(settings: Settings, workload: Workload, name: str = "", progress: Progress | None = None) -> Trace:
+def simulate(
+    settings: Settings,
+    workload: Workload,
+    name: str = "",
+    progress: Progress | None = None,
+    vocabulary: Sequence[str] = (),
+) -> Trace:
     """Run a workload on the simulated executor and return its trace."""
-    recorder = Recorder(trace_header(settings, name))
+    recorder = Recorder(trace_header(settings, name, vocabulary))
     Engine(settings, recorder).run(workload, progress)
     return recorder.trace()

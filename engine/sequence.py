@@ -5,7 +5,12 @@ counters are ramps over the engine's ticks (one tick a scheduled step): value + 
 the same ramps, which is why neither the engine nor the trace touches a sequence for every token.
 """
 
+from typing import TYPE_CHECKING
+
 from engine.request import Request, SequenceStatus
+
+if TYPE_CHECKING:
+    from engine.kv.prefix_cache import Chain
 
 
 class Ticks:
@@ -25,6 +30,7 @@ class Sequence:
     num_cached_tokens     of these, tokens found in a prefix cache
     rate                  1 while it advances by one token a tick, else 0
     block_table           physical block of each logical block
+    chain                 its prefixes as the prefix cache knows them, None without one
     limit                 prompt and output tokens at its end
     seat                  its place in the batch, -1 without one
     order                 counts admissions; smaller was admitted earlier
@@ -37,6 +43,7 @@ class Sequence:
         "_since",
         "_ticks",
         "block_table",
+        "chain",
         "group",
         "index",
         "limit",
@@ -58,6 +65,7 @@ class Sequence:
         self.limit = group.prompt_len + group.max_tokens
         self.status = SequenceStatus.WAITING
         self.block_table: list[int] = []
+        self.chain: Chain | None = None
         self.seat = -1
         self.order = -1
         self.wake = -1
@@ -117,6 +125,11 @@ class Sequence:
         self._computed += num_tokens
         self._known = max(self._known, self._computed)
 
+    def take_over(self, num_tokens: int) -> None:
+        """The first `num_tokens` tokens were found in a cache: nobody has to compute them."""
+        self._computed = self.num_cached_tokens = num_tokens
+        self._known = max(self._known, num_tokens)
+
     def sample_one(self) -> None:
         """One more token is known; its KV is not computed yet."""
         self._known += 1
@@ -173,6 +186,8 @@ class SequenceGroup:
     @property
     def lead(self) -> Sequence:
         """The sequence that computes the prompt: the first unfinished one; the other samples fork from it."""
+        if len(self.sequences) == 1:
+            return self.sequences[0]
         unfinished = (seq for seq in self.sequences if seq.status is not SequenceStatus.FINISHED)
         return next(unfinished, self.sequences[0])
 

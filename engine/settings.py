@@ -12,16 +12,30 @@ from math import isfinite
 from typing import Any
 
 POLICIES = ("static", "continuous", "chunked")
-KV_MANAGERS = ("paged", "max", "pow2", "oracle")
+KV_MANAGERS = ("paged", "max", "pow2", "oracle", "radix")
 CHOICES: dict[str, tuple[str, ...]] = {
-    "policy": POLICIES,
+    "policy": (*POLICIES, "prefill_first"),
     "kv_manager": KV_MANAGERS,
-    "free_list": ("fifo", "stack", "left", "uncached_first"),
+    "free_list": ("fifo", "stack", "left", "uncached_first", "all_at_tail"),
+    "register_at": ("schedule", "update"),
+    "on_duplicate": ("one", "keep_first", "last_writer"),
+    "queue_order": (
+        "fcfs",
+        "longest_prefix_first",
+        "depth_first",
+        "shortest_prefill_first",
+        "lof",
+        "random",
+        "priority",
+    ),
+    "eviction": ("lru", "lfu", "fifo", "mru", "filo", "slru", "priority"),
+    "split_age": ("upper", "both", "neither"),
     "running_order": ("admission", "decodes_first"),
-    "victim": ("last_admitted", "fewest_outputs"),
+    "victim": ("last_admitted", "fewest_outputs", "lowest_priority"),
     "static_start": ("now", "full"),
     "pow2_of": ("output", "total"),
     "over_budget": ("refuse", "wait"),
+    "swap_sharing": ("kept", "lost"),
 }
 MAX_BLOCKS = 2_097_152
 UNLIMITED_BLOCKS = 16_777_216
@@ -38,9 +52,20 @@ class Settings:
 
     None means no limit. `kv_capacity_tokens` gives the pool in tokens; `num_blocks` in blocks; at most one is set.
     `null_block` keeps block 0 out of the pool, so that ids begin at 1 (vLLM V1).
-    `chunk_size` is the most prompt tokens of one request that a step computes with policy "chunked".
+    `chunk_size` is the most prompt tokens of one request that a step computes with policy "chunked";
+    `long_prefill_token_threshold` is the same unless the request is the only one (vLLM V1).
     `block_script` lists the first block ids to hand out, in order; later ones follow `free_list`.
+    `swap_sharing` says what a move between the pools makes of a shared block: one block still, or one for each reader.
     `step_time`, where set, replaces the cost model: every step takes that long.
+    `prefix_caching` keeps full blocks known by their content: from the moment that their step is scheduled or from its
+    end (`register_at`); of equal blocks one is known, or all and the first is found, or all and the last is found
+    (`on_duplicate`). `keep_unwritten` lets blocks stay known whose request was preempted in the very step that would
+    have filled them, as vLLM V1 does; else they are forgotten.
+    `kv_manager` "radix" keeps pages of `block_size` tokens in a radix tree; `eviction` says which leaf goes first,
+    `split_age` which halves of a split node count as used. `queue_order` sorts the waiting requests before admission:
+    with more than `queue_fall_back_above` of them an expensive order gives way to fcfs; with `in_batch_check` a request
+    of which so few tokens are cached waits for one before it with which it shares `in_batch_share`; a pass counts
+    `queue_aging` tokens. With `order_touches` what the order looks up in the tree counts as used (SGLang).
     """
 
     policy: str = "continuous"
@@ -49,17 +74,31 @@ class Settings:
     num_blocks: int | None = None
     kv_capacity_tokens: int | None = None
     num_host_blocks: int = 0
+    swap_sharing: str = "kept"
     max_num_seqs: int | None = None
     max_num_batched_tokens: int | None = None
     chunk_size: int | None = None
+    long_prefill_token_threshold: int | None = None
     max_model_len: int | None = None
     free_list: str = "fifo"
     block_script: tuple[int, ...] = ()
     null_block: bool = False
+    prefix_caching: bool = False
+    register_at: str = "schedule"
+    on_duplicate: str = "one"
+    keep_unwritten: bool = False
     admit_full_prompt: bool = True
     admit_lookahead: int = 0
     watermark: float = 0.0
     over_budget: str = "refuse"
+    queue_order: str = "fcfs"
+    queue_fall_back_above: int | None = None
+    queue_aging: int = 0
+    in_batch_check: int | None = None
+    in_batch_share: int = 32
+    order_touches: bool = False
+    eviction: str = "lru"
+    split_age: str = "upper"
     running_order: str = "admission"
     victim: str = "last_admitted"
     static_start: str = "now"
@@ -89,23 +128,49 @@ class Settings:
                 f"chunk_size is {self.chunk_size}, but policy {self.policy!r} does not cut prompts; "
                 "choose policy 'chunked'."
             )
-        if self.kv_manager == "paged" and (self.pool_blocks or 0) > MAX_BLOCKS:
+        if self.has_blocks and (self.pool_blocks or 0) > MAX_BLOCKS:
             raise SettingsError(
                 f"kv_capacity_tokens is {self.kv_capacity_tokens}; in blocks of {self.block_size} that is more than "
                 f"{MAX_BLOCKS} blocks, so choose a larger block_size."
             )
-        if self.kv_manager == "paged" and self.pool_blocks == 0:
+        if self.has_blocks and self.pool_blocks == 0:
             raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
         if self.num_host_blocks and self.pool_blocks is None:
             raise SettingsError("num_host_blocks needs a pool of known size; set num_blocks as well.")
-        if self.free_list == "stack" and self.kv_manager == "paged" and self.pool_blocks is None:
+        if self.free_list == "stack" and self.has_blocks and self.pool_blocks is None:
             raise SettingsError("free_list 'stack' begins with the highest block; set num_blocks as well.")
+        if self.prefix_caching and not self.has_blocks:
+            raise SettingsError(
+                f"prefix_caching is true, but kv_manager {self.kv_manager!r} has no blocks that could be known again; "
+                "choose kv_manager 'paged'."
+            )
+        if self.kv_manager == "radix" and self.num_host_blocks:
+            raise SettingsError(
+                f"num_host_blocks is {self.num_host_blocks}; kv_manager 'radix' has no host, set it to 0."
+            )
+        if self.kv_manager == "radix" and self.block_range[1] * self.block_size > MAX_TOKENS + 1:
+            raise SettingsError(f"block_size is {self.block_size}; set a smaller num_blocks, {MAX_TOKENS} slots fit.")
         first, end = self.block_range
         for block in self.block_script:
             if not first <= block < end:
                 raise SettingsError(f"block_script names block {block}; the pool has blocks {first} to {end - 1}.")
         if len(set(self.block_script)) != len(self.block_script):
             raise SettingsError("block_script names a block twice; each block can be handed out first only once.")
+
+    @property
+    def manager(self) -> str:
+        """The KV manager that these settings choose: `kv_manager`, or "hashed" for a paged one that caches prefixes."""
+        return "hashed" if self.prefix_caching and self.kv_manager == "paged" else self.kv_manager
+
+    @property
+    def has_blocks(self) -> bool:
+        """Whether memory is blocks and tables, not contiguous slots."""
+        return self.kv_manager in ("paged", "radix")
+
+    @property
+    def keeps_prefixes(self) -> bool:
+        """Whether there is a prefix cache: known blocks or a radix tree."""
+        return self.manager in ("hashed", "radix")
 
     @property
     def pool_blocks(self) -> int | None:
@@ -135,7 +200,7 @@ class Settings:
     @property
     def chunked(self) -> bool:
         """Whether a prompt may be computed in parts."""
-        return self.policy == "chunked"
+        return self.policy in ("chunked", "prefill_first")
 
     def with_(self, **changes: Any) -> "Settings":
         return Settings.of({**self.as_dict(), **changes})
@@ -165,8 +230,13 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_num_seqs": (1, 1_000_000),
     "max_num_batched_tokens": (1, MAX_TOKENS),
     "chunk_size": (1, MAX_TOKENS),
+    "long_prefill_token_threshold": (1, MAX_TOKENS),
     "max_model_len": (2, MAX_TOKENS),
     "admit_lookahead": (0, 65_536),
+    "queue_fall_back_above": (0, 1_000_000),
+    "queue_aging": (0, MAX_TOKENS),
+    "in_batch_check": (0, MAX_TOKENS),
+    "in_batch_share": (1, MAX_TOKENS),
     "watermark": (0.0, 0.9),
     "num_devices": (1, 1_024),
     "workspace": (0.0, 0.9),

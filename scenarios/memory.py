@@ -51,7 +51,7 @@ def estimate(settings: Settings, requests: Iterable[Request]) -> Need:
         if settings.max_model_len is not None:
             num_tokens = min(num_tokens, settings.max_model_len)
         needed = -(-num_tokens // settings.block_size)
-        if settings.kv_manager == "paged" and (pool is None or needed <= pool):
+        if settings.has_blocks and (pool is None or needed <= pool):
             num_blocks += request.sampling.n * needed
     return Need.of(num_requests, num_blocks, min(num_steps, settings.max_steps))
 

@@ -4,11 +4,11 @@ Sums over a list of operations, such as the memory that a run would take, are ta
 the business of `ops.py`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from engine.settings import Settings
-from scenarios.fields import ScenarioError, is_unicode, shown
+from scenarios.fields import MAX_TEXT, ScenarioError, is_unicode, shown
 from scenarios.memory import Need
 
 Op = Sequence[Any]
@@ -21,18 +21,26 @@ OPERANDS = {
     "match": ("tokens",),
     "evict": ("count",),
 }
+RADIX_OPERANDS = {
+    "insert": ("words",),
+    "match": ("words",),
+    "lock": ("name", "words"),
+    "unlock": ("name",),
+    "evict": ("count",),
+}
+"""The operations of a run with kv_manager "radix"."""
 MAX_TOKENS = 10_000_000
 """Of one operation."""
 MAX_LENGTH = 2**31 - 1
 """Tokens of one sequence."""
 
 
-def read_ops(ops: Iterable[Any]) -> list[Op]:
-    """All operations. Raises ScenarioError for the first that is not well formed, or makes a sequence too long."""
+def read_ops(ops: Iterable[Any], operands_of: Mapping[str, tuple[str, ...]] = OPERANDS) -> list[Op]:
+    """All operations, by their names and kinds of operands. Raises ScenarioError for the first that is not well formed, or makes a sequence too long."""
     checked_ops: list[Op] = []
     lengths: dict[str, int] = {}
     for number, op in enumerate(ops):
-        verb, *operands = checked(op, number)
+        verb, *operands = checked(op, number, operands_of)
         checked_ops.append(op)
         if verb == "allocate":
             lengths.setdefault(operands[0], num_tokens_of(operands[1]))
@@ -48,14 +56,14 @@ def read_ops(ops: Iterable[Any]) -> list[Op]:
     return checked_ops
 
 
-def checked(op: Any, number: int) -> Op:
-    """The operation, if its name and operands are as in OPERANDS. Raises ScenarioError."""
+def checked(op: Any, number: int, operands_of: Mapping[str, tuple[str, ...]] = OPERANDS) -> Op:
+    """The operation, if its name and operands are as given. Raises ScenarioError."""
     where = f"ops[{number}]"
     if not isinstance(op, (list, tuple)) or not op or not isinstance(op[0], str):
         raise ScenarioError(f"{where} is {shown(op)}; an operation is a list that begins with its name.")
-    kinds = OPERANDS.get(op[0])
+    kinds = operands_of.get(op[0])
     if kinds is None:
-        raise ScenarioError(f"{where} is the unknown operation {shown(op[0])}; known are {', '.join(OPERANDS)}.")
+        raise ScenarioError(f"{where} is the unknown operation {shown(op[0])}; known are {', '.join(operands_of)}.")
     if len(op) != 1 + len(kinds):
         raise ScenarioError(f"{where} {op[0]} has {len(op) - 1} operands; it takes {len(kinds)}: {', '.join(kinds)}.")
     for kind, value in zip(kinds, op[1:], strict=True):
@@ -65,7 +73,9 @@ def checked(op: Any, number: int) -> Op:
     return op
 
 
-def num_tokens_of(tokens: int | Sequence[int]) -> int:
+def num_tokens_of(tokens: int | str | Sequence[int]) -> int:
+    if isinstance(tokens, str):
+        return len(tokens.split())
     return tokens if isinstance(tokens, int) else len(tokens)
 
 
@@ -88,6 +98,9 @@ def need_of_ops(settings: Settings, ops: Sequence[Op]) -> Need:
 
     What cannot fit into the pool counts nothing.
     """
+    if settings.kv_manager == "radix":
+        num_tokens = sum(num_tokens_of(operands[-1]) for verb, *operands in ops if verb in ("insert", "lock"))
+        return Need.of(len(ops), num_tokens // settings.block_size, len(ops))
     first, end = settings.block_range
     pool, size = end - first, settings.block_size
     known: dict[str, int] = {}
@@ -135,4 +148,15 @@ def _check_tokens(value: Any) -> str:
     return "" if _is_count(value) else f"give a list of token ids or a number of tokens up to {MAX_TOKENS:,}"
 
 
-_CHECKS: dict[str, Callable[[Any], str]] = {"name": _check_name, "count": _check_count, "tokens": _check_tokens}
+def _check_words(value: Any) -> str:
+    if isinstance(value, str):
+        return "" if len(value) <= MAX_TEXT and is_unicode(value) else f"give a text of at most {MAX_TEXT:,} characters"
+    return _check_tokens(value)
+
+
+_CHECKS: dict[str, Callable[[Any], str]] = {
+    "name": _check_name,
+    "count": _check_count,
+    "tokens": _check_tokens,
+    "words": _check_words,
+}

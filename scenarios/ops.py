@@ -10,6 +10,8 @@ from heapq import heappop, heappush
 from typing import Any
 
 from engine.batch import Batch, Row
+from engine.kv import MANAGERS
+from engine.kv.hashed import HashedKV
 from engine.kv.paged import PagedKV
 from engine.loop import trace_header
 from engine.request import Prompt, Request, SamplingParams, SequenceStatus
@@ -40,12 +42,15 @@ class BlockPoolOps:
             raise ScenarioError(f"kv_manager is {settings.kv_manager!r}; operations need the paged one.")
         self.ops = read_ops(ops)
         self.recorder = recorder or Recorder(trace_header(settings, name))
-        self.kv = PagedKV(settings, self.recorder)
+        kv = MANAGERS[settings.manager](settings, self.recorder)
+        assert isinstance(kv, PagedKV)
+        self.kv = kv
         self.sequences: dict[str, EngineSequence] = {}
         self.results: list[Result] = []
         self._duration = settings.step_time or 1.0
         self._ticks = Ticks()
         self._num_requests = 0
+        self._num_own = 0
         self._free_seats: list[int] = []
         self._rows: list[Row] = []
         self._output_len = 0
@@ -54,8 +59,8 @@ class BlockPoolOps:
             "append": self._append,
             "fork": self._fork,
             "free": self._free,
-            "match": lambda tokens: {"hit_tokens": 0},
-            "evict": lambda count: {"evicted": []},
+            "match": self._match,
+            "evict": self._evict,
         }
 
     def run(self, progress: Progress | None = None) -> "BlockPoolOps":
@@ -98,6 +103,8 @@ class BlockPoolOps:
         self._ticks.now += 1
         for row in self._rows:
             row.sequence.advance(row.num_tokens)
+            if isinstance(self.kv, HashedKV):
+                self.kv.register(row.sequence, row.sequence.num_computed_tokens)
         self.recorder.advanced(batch, jumps, len(self.sequences), 0, self.kv.num_used)
         self.recorder.close()
         self.recorder.updated(batch, number * self._duration, (number + 1) * self._duration)
@@ -106,25 +113,30 @@ class BlockPoolOps:
     def _allocate(self, name: str, tokens: int | Sequence[int]) -> Result:
         group = self._group(name, tokens)
         seq = group.lead
-        if self.kv.fits(seq, group.prompt_len) is not None:
+        num_tokens = group.prompt_len - self._hit(seq)
+        if self.kv.fits(seq, num_tokens) is not None:
             raise OpError("out_of_blocks")
         if name in self.sequences:
             raise OpError("duplicate_seq")
         if not group.prompt_len:
             raise OpError("empty_prompt")
         self._enter(name, group)
-        allocation = self.kv.allocate(seq, group.prompt_len)
+        allocation = self.kv.allocate(seq, num_tokens)
         assert allocation is not None, "a probe that fits is followed by an allocation that fits"
         self._admit(group)
-        self._rows = [Row(seq, 0, group.prompt_len, 0)]
+        self._rows = [Row(seq, allocation.hit_tokens, num_tokens, 0)]
         return {"hit_tokens": allocation.hit_tokens, "new_blocks": len(allocation.new_blocks)}
 
     def _append(self, name: str, tokens: int | Sequence[int]) -> Result:
         seq, count = self._known(name), num_tokens_of(tokens)
         if not count:
             return {"new_blocks": 0, "cow_copies": 0}
+        num_known = len(seq.output_token_ids)
+        if not isinstance(tokens, int):
+            seq.output_token_ids += [*self._own_tokens(seq.num_output_tokens - num_known), *tokens]
         allocation = self.kv.allocate(seq, count)
         if allocation is None:
+            del seq.output_token_ids[num_known:]
             need = self.kv.fits(seq, count)
             assert need is not None, "an allocation that fails is explained by the probe"
             self.recorder.skipped(seq.group, "no_block", need.resource, need.needed, need.available, -1)
@@ -139,11 +151,27 @@ class BlockPoolOps:
         source = self._known(parent)
         if child in self.sequences:
             raise OpError("duplicate_seq")
-        group = self._group(child, source.num_computed_tokens)
+        group = self._group(child, self._stored_by(source))
         self._enter(child, group)
         self.kv.fork(source, group.lead)
         self._admit(group)
         return {}
+
+    def _match(self, tokens: int | Sequence[int]) -> Result:
+        """Only a look: the longest run of known blocks, up to the last token."""
+        if not isinstance(self.kv, HashedKV):
+            return {"hit_tokens": 0}
+        return {"hit_tokens": self.kv.longest_known(self._prompt(tokens))}
+
+    def _evict(self, count: int) -> Result:
+        if not isinstance(self.kv, HashedKV):
+            return {"evicted": []}
+        size = self.kv.block_size
+        prefixes = self.kv.evict(count)
+        if prefixes:
+            self.recorder.close()
+        evicted = [{"block_tokens": list(p.tokens), "prefix_len": size * p.num_blocks} for p in prefixes]
+        return {"evicted": evicted}
 
     def _free(self, name: str) -> Result:
         seq = self._known(name)
@@ -162,12 +190,32 @@ class BlockPoolOps:
             raise OpError("unknown_seq")
         return self.sequences[name]
 
-    def _group(self, name: str, tokens: int | Sequence[int]) -> SequenceGroup:
+    def _group(self, name: str, tokens: int | Sequence[int] | Prompt) -> SequenceGroup:
         """A request of one sequence that nobody knows yet."""
-        number = self._num_requests
-        prompt = Prompt.of_length(tokens, number) if isinstance(tokens, int) else Prompt.of_ids(tokens)
+        number, prompt = self._num_requests, tokens if isinstance(tokens, Prompt) else self._prompt(tokens)
         request = Request(name, len(self.results) * self._duration, prompt, SamplingParams(1, self._output_len))
         return SequenceGroup(request, number, number, self._output_len, self._ticks)
+
+    def _prompt(self, tokens: int | Sequence[int]) -> Prompt:
+        """A plain number stands for tokens that are equal to no others."""
+        return Prompt.of_length(tokens, self._num_requests) if isinstance(tokens, int) else Prompt.of_ids(tokens)
+
+    def _stored_by(self, seq: EngineSequence) -> Prompt:
+        """The tokens of a sequence, to go on from; some that nobody gave ids make all of them unlike any others."""
+        prompt, later = seq.group.request.prompt, seq.num_computed_tokens - seq.group.prompt_len
+        if not later:
+            return prompt
+        if prompt.token_ids is None or len(seq.output_token_ids) < later:
+            return self._prompt(seq.num_computed_tokens)
+        return Prompt.of_ids((*prompt.token_ids, *seq.output_token_ids[:later]))
+
+    def _hit(self, seq: EngineSequence) -> int:
+        return self.kv.match(seq) if isinstance(self.kv, HashedKV) else 0
+
+    def _own_tokens(self, count: int) -> range:
+        """Tokens that are equal to no others."""
+        self._num_own += count
+        return range(-self._num_own, count - self._num_own)
 
     def _enter(self, name: str, group: SequenceGroup) -> None:
         self._num_requests += 1

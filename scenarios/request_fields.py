@@ -1,8 +1,8 @@
 """The `requests` of a scenario file: one object a request, read into `Request` and written back.
 
 A prompt is a list of token ids, a text, a length `{"len"}` or token runs `{"runs": [[content, start, len]]}`. The words
-of a text become ids by first appearance in the file, so equal words share KV. A later round of a conversation names the
-request it comes `after`; its `arrival_s` is null.
+of a text become ids by first appearance in the file, so equal words share KV. `output` may say what is answered, as a
+text or as ids. A later round of a conversation names the request it comes `after`; its `arrival_s` is null.
 """
 
 import math
@@ -13,7 +13,7 @@ from engine.request import Prompt, Request, SamplingParams
 from engine.trace.check import MAX_INT
 from scenarios.fields import Fields, ScenarioError, shown
 
-KEYS = ("id", "arrival_s", "prompt", "output_len", "n", "tenant", "priority", "after", "delay_s", "measured")
+KEYS = ("id", "arrival_s", "prompt", "output_len", "output", "n", "tenant", "priority", "after", "delay_s", "measured")
 MAX_REQUESTS = 1_000_000
 MAX_SEQUENCES = 4_000_000
 MAX_SAMPLES = 4_096
@@ -22,9 +22,12 @@ MAX_SECONDS = 1e12
 MAX_CONTENT = 2**63 - 1
 
 
-def read_requests(entries: Sequence[Any]) -> tuple[Request, ...]:
-    """Requests of a file in its order. Raises ScenarioError for the first entry that cannot be used."""
-    vocabulary: dict[str, int] = {}
+def read_requests(entries: Sequence[Any], vocabulary: dict[str, int] | None = None) -> tuple[Request, ...]:
+    """Requests of a file in its order; new words get their ids in `vocabulary`.
+
+    Raises ScenarioError for the first entry that cannot be used.
+    """
+    vocabulary = {} if vocabulary is None else vocabulary
     requests = tuple(_request(entry, index, vocabulary) for index, entry in enumerate(entries))
     check_requests(requests)
     return requests
@@ -55,8 +58,25 @@ def check_requests(requests: Sequence[Request]) -> None:
         grounded.update(chain)
 
 
+def dump_requests(requests: Sequence[Request], vocabulary: Sequence[str]) -> list[dict[str, Any]]:
+    """The entries of a scenario file. Prompts and answers are texts where reading them gives their words the same ids."""
+    entries, num_seen = [], 0
+    for index, request in enumerate(requests):
+        entry = dump_request(request, index)
+        for key in ("prompt", "output"):
+            ids = entry.get(key)
+            new = list(dict.fromkeys(i for i in ids if i >= num_seen)) if isinstance(ids, list) else []
+            in_order = new == list(range(num_seen, num_seen + len(new))) and num_seen + len(new) <= len(vocabulary)
+            if ids and isinstance(ids, list) and in_order:
+                entry[key] = " ".join(vocabulary[token] for token in ids)
+                num_seen += len(new)
+        entries.append(entry)
+    return entries
+
+
 def dump_request(request: Request, index: int) -> dict[str, Any]:
     """The entry of a scenario file; optional keys appear only where they say something."""
+    script = request.output_script
     entry: dict[str, Any] = {
         "id": request.request_id,
         "arrival_s": request.arrival_time if request.after is None else None,
@@ -64,6 +84,7 @@ def dump_request(request: Request, index: int) -> dict[str, Any]:
         "output_len": request.sampling.max_tokens,
     }
     optional = {
+        "output": (list(script[0]) if script and len(script) == 1 else [], []),
         "n": (request.sampling.n, 1),
         "tenant": (request.tenant, ""),
         "priority": (request.priority, 0),
@@ -77,10 +98,11 @@ def dump_request(request: Request, index: int) -> dict[str, Any]:
 def _request(entry: Any, index: int, vocabulary: dict[str, int]) -> Request:
     fields = Fields(entry, f"requests[{index}]", KEYS)
     after = fields.id("after") if "after" in fields else None
+    prompt = _prompt(fields, index, vocabulary)
     return Request(
         request_id=fields.id("id"),
         arrival_time=0.0 if after is not None else fields.number("arrival_s", 0.0, MAX_SECONDS, default=0.0),
-        prompt=_prompt(fields, index, vocabulary),
+        prompt=prompt,
         sampling=SamplingParams(
             n=fields.whole("n", 1, MAX_SAMPLES, default=1),
             max_tokens=fields.whole("output_len", 0, MAX_TOKENS),
@@ -89,24 +111,41 @@ def _request(entry: Any, index: int, vocabulary: dict[str, int]) -> Request:
         priority=fields.whole("priority", -MAX_INT, MAX_INT, default=0),
         after=after,
         delay=fields.number("delay_s", 0.0, MAX_SECONDS, default=0.0),
+        output_script=_script(fields, vocabulary),
         measured=_measured(fields),
     )
 
 
 def _prompt(fields: Fields, index: int, vocabulary: dict[str, int]) -> Prompt:
     value = fields.required("prompt")
-    if isinstance(value, str):
-        return Prompt.of_ids(vocabulary.setdefault(word, len(vocabulary)) for word in value.split())
-    if isinstance(value, (list, tuple)):
-        if not all(_is_whole(token, 0, MAX_TOKENS) for token in value):
-            raise fields.problem("prompt", "token ids are whole numbers from 0 on")
-        return Prompt.of_ids(value)
+    if isinstance(value, (str, list, tuple)):
+        return Prompt.of_ids(_token_ids(fields, "prompt", vocabulary))
     if not isinstance(value, Mapping) or len(value) != 1 or not value.keys() <= {"len", "runs"}:
         raise fields.problem("prompt", 'give token ids, a text, {"len": n} or {"runs": [[content, start, len]]}')
     inner = Fields(value, f"{fields.where}: prompt", ("len", "runs"))
     if "len" in inner:
         return Prompt.of_length(inner.whole("len", 0, MAX_TOKENS), content=own_content(index))
     return _prompt_of_runs(inner)
+
+
+def _token_ids(fields: Fields, key: str, vocabulary: dict[str, int]) -> tuple[int, ...]:
+    """The words of a text by number, or token ids as they are."""
+    value = fields.required(key)
+    if isinstance(value, str):
+        return tuple(vocabulary.setdefault(word, len(vocabulary)) for word in value.split())
+    if not isinstance(value, (list, tuple)) or not all(_is_whole(token, 0, MAX_TOKENS) for token in value):
+        raise fields.problem(key, "token ids are whole numbers from 0 on")
+    return tuple(value)
+
+
+def _script(fields: Fields, vocabulary: dict[str, int]) -> tuple[tuple[int, ...], ...] | None:
+    """What a request with one sample answers, where the file says it."""
+    if "output" not in fields:
+        return None
+    answer = _token_ids(fields, "output", vocabulary)
+    if fields.whole("n", 1, MAX_SAMPLES, default=1) != 1 or len(answer) != fields.whole("output_len", 0, MAX_TOKENS):
+        raise fields.problem("output", "it has to have output_len tokens, and the request one sample")
+    return (answer,)
 
 
 def _prompt_of_runs(fields: Fields) -> Prompt:

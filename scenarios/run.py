@@ -17,11 +17,12 @@ from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, REASONS, RESOURCES
 from scenarios.fields import ScenarioError
 from scenarios.memory import FEWER_REQUESTS, estimate, refuse_if_too_large
-from scenarios.operations import need_of_ops, read_ops
+from scenarios.operations import OPERANDS, RADIX_OPERANDS, need_of_ops, read_ops
 from scenarios.ops import BlockPoolOps, run_ops
+from scenarios.radix_ops import RadixOps, run_radix_ops
 from scenarios.scenario import Run, Scenario
 
-Progress = Callable[[Engine | BlockPoolOps], None]
+Progress = Callable[[Engine | BlockPoolOps | RadixOps], None]
 """Called with what runs: `num_done` (requests or operations) and `num_steps` say how far it is."""
 
 TRACE_FILE_SETTINGS = Settings(
@@ -51,10 +52,14 @@ def run(
     name = f"{scenario.name}/{scenario.run_of(run_name).name}"
     try:
         if scenario.ops is not None:
-            refuse_if_too_large(need_of_ops(settings, read_ops(scenario.ops)), FEWER_OPS)
+            has_tree = settings.kv_manager == "radix"
+            ops = read_ops(scenario.ops, RADIX_OPERANDS if has_tree else OPERANDS)
+            refuse_if_too_large(need_of_ops(settings, ops), FEWER_OPS)
+            if has_tree:
+                return run_radix_ops(settings, ops, name, progress)
             return run_ops(settings, scenario.ops, name, progress)
         refuse_if_too_large(estimate(settings, scenario.all_requests(run_name)), fewer_requests)
-        return simulate(settings, scenario.workload_for(run_name), name, progress)
+        return simulate(settings, scenario.workload_for(run_name), name, progress, scenario.vocabulary)
     except SettingsError as error:
         raise ScenarioError(str(error)) from None
 

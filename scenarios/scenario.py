@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from engine.presets import with_preset
 from engine.request import Request
 from engine.settings import Settings, SettingsError
 from engine.workload import ListWorkload
 from scenarios.fields import Fields, ScenarioError, shown
-from scenarios.request_fields import MAX_REQUESTS, dump_request, read_requests
+from scenarios.request_fields import MAX_REQUESTS, dump_requests, read_requests
 from scenarios.workloads import generate
 
 FORMAT = 1
@@ -61,6 +62,7 @@ class Scenario:
 
     question  what the scenario lets one see, in a few words
     cover     index of the bookmark whose frame is its picture; None compares the memory of its runs
+    vocabulary  the words of its texts by token id
     """
 
     name: str
@@ -77,6 +79,7 @@ class Scenario:
     chips: tuple[str, ...] = ()
     question: Mapping[str, str] = field(default_factory=dict)
     cover: int | None = 0
+    vocabulary: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         given = [key for key in ("requests", "workload", "ops") if getattr(self, key) is not None]
@@ -100,15 +103,19 @@ class Scenario:
         raise ScenarioError(f"{self.name} has no run {shown(name)}; its runs are {known}.")
 
     def settings_of(self, name: str | None = None) -> Settings:
-        """What the run uses: the scenario's settings, the scenario's seed, then the run's own changes."""
+        """What the run uses: the scenario's settings, its seed, the preset that the run names, the run's own changes."""
         run = self.run_of(name)
         try:
-            return Settings.of({"seed": self.seed, **run.settings}, base=self.settings)
+            return Settings.of(with_preset({"seed": self.seed, **run.settings}), base=self.settings)
         except SettingsError as error:
             raise ScenarioError(f"run {run.name}: {error}") from None
 
     def with_settings(self, changes: Mapping[str, Any]) -> "Scenario":
-        """The same scenario with these settings in every run, whatever the run said itself."""
+        """The same scenario with these settings in every run, whatever the run said itself; a preset comes first."""
+        try:
+            changes = with_preset(changes)
+        except SettingsError as error:
+            raise ScenarioError(str(error)) from None
         runs = tuple(Run(run.name, {**run.settings, **changes}) for run in self.runs)
         return replace(self, runs=runs)
 
@@ -131,10 +138,11 @@ class Scenario:
         fields = Fields(data, "scenario", KEYS)
         fields.whole("kvscope_scenario", FORMAT, FORMAT)
         try:
-            settings = Settings.of(_object(fields, "settings"))
+            settings = Settings.of(with_preset(_object(fields, "settings")))
         except SettingsError as error:
             raise ScenarioError(f"settings: {error}") from None
         entries = fields.items("requests", MAX_REQUESTS) if "requests" in fields else None
+        vocabulary: dict[str, int] = {}
         workload = dict(_object(fields, "workload")) if "workload" in fields else None
         ops = tuple(_op(op, i) for i, op in enumerate(fields.items("ops", MAX_OPS))) if "ops" in fields else None
         bookmarks = fields.items("bookmarks", MAX_BOOKMARKS) if "bookmarks" in fields else []
@@ -145,10 +153,11 @@ class Scenario:
             seed=fields.whole("seed", 0, 2**63 - 1, default=0),
             settings=settings,
             runs=_runs(fields),
-            requests=None if entries is None else read_requests(entries),
+            requests=None if entries is None else read_requests(entries, vocabulary),
             workload=workload,
             ops=ops,
             bookmarks=tuple(_bookmark(entry, index) for index, entry in enumerate(bookmarks)),
+            vocabulary=tuple(vocabulary),
         )
 
     def dump(self) -> dict[str, Any]:
@@ -164,7 +173,7 @@ class Scenario:
             "runs": [{"name": run.name, "settings": dict(run.settings)} for run in self.runs],
         }
         if self.requests is not None:
-            data["requests"] = [dump_request(request, index) for index, request in enumerate(self.requests)]
+            data["requests"] = dump_requests(self.requests, self.vocabulary)
         elif self.workload is not None:
             data["workload"] = dict(self.workload)
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.request import Prompt, Request, SamplingParams
+from scenarios.conversations import chat
 from scenarios.fields import Fields, ScenarioError, shown
 from scenarios.request_fields import MAX_REQUESTS, MAX_SECONDS, MAX_TOKENS, own_content
 
@@ -137,4 +138,5 @@ GENERATORS: dict[str, Callable[[Mapping[str, Any], int], list[Request]]] = {
     "sharegpt-like": _random(SHAREGPT_LIKE),
     "alpaca-like": _random(ALPACA_LIKE),
     "fixed": _fixed,
+    "chat": chat,
 }

@@ -32,6 +32,8 @@ RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("scenarios", ("engine", "scenarios"), ("numpy",)),
     # the pages join the parts: they fill in settings and start engines, but never reach into scheduler or memory
     ("viz.pages", PUBLIC_ENGINE, ("numpy", "streamlit")),
+    # the browser gets the words of a trace from the engine
+    ("viz.player.vocabulary", ("engine.trace", "engine.request"), ()),
     ("viz.player", ("engine.trace", "scenarios", "viz"), ("minify", "numpy", "streamlit")),
     # what a file asks for can be drawn before anything has run
     ("viz.charts", ("engine.trace", "engine.request", "scenarios", "viz"), ("altair", "numpy")),

@@ -17,7 +17,7 @@ from viz.player import MAX_RUNS
 from viz.player.difference import FIRST_CLOCK, pane_differences
 from viz.player.script import javascript, stylesheet
 from viz.player.wire import in_comparison, wire_parts
-from viz.player.words import WORDS
+from viz.player.words import labels
 
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
 
@@ -68,7 +68,7 @@ def offline_page(blobs: Sequence[bytes], *, title: str, frame: str | None = None
     """
     if not 1 <= len(blobs) <= MAX_RUNS:
         raise ValueError(f"An offline page shows 1 to {MAX_RUNS} runs, not {len(blobs)}.")
-    options = {"link": "hash", "height": None, "frame": frame, "words": WORDS[lang]}
+    options = {"link": "hash", "height": None, "frame": frame, "words": labels(lang)}
     return _PAGE.format(
         lang=html.escape(lang),
         policy=POLICY,

@@ -4,6 +4,7 @@ fifo            never used ids ascending, then returned ones in the order of the
 stack           vLLM V0 manager v1: the last returned first, then ids from the highest down
 left            vLLM V0 manager v2: a returned table from its last block on, then ids ascending
 uncached_first  vLLM V1 without content: a returned group goes to the head in its own order, then ids ascending
+all_at_tail     vLLM before 0.23, nano-vllm: the same as fifo, also for blocks that a prefix cache knows
 
 Ids that were never used are a range, not a list: a pool of millions of blocks costs nothing until it is used.
 """
@@ -17,7 +18,7 @@ class FreeList:
     """Free ids of one pool. `script` names the first ids to hand out, in order."""
 
     def __init__(self, order: str, first: int, end: int, script: Sequence[int] = ()) -> None:
-        self._order = order
+        self._order = "fifo" if order == "all_at_tail" else order
         self._returned: deque[int] = deque()
         self._script = deque(script)
         self._scripted = frozenset(script)

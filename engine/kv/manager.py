@@ -13,17 +13,16 @@ from engine.sequence import Sequence, SequenceGroup
 @dataclass(slots=True)
 class Allocation:
     """What `allocate` changed: new physical blocks (contiguous: none), copies (source, target) to carry out before the
-    step, tokens found in a cache."""
+    step, tokens found in a cache, full blocks that the cache knows from now on."""
 
     new_blocks: list[int] | tuple[()] = ()
     copies: list[tuple[int, int]] | tuple[()] = ()
     hit_tokens: int = 0
+    num_learned: int = 0
 
 
 NOTHING = Allocation()
 """Nothing had to change."""
-NEXT_BLOCK = Allocation()
-"""Nothing had to change either, but the next token is the first one in a block that was taken ahead."""
 
 
 class Need(NamedTuple):

@@ -6,7 +6,7 @@ a copy, the last one writes in place. Full blocks are never written again, so th
 """
 
 from engine.kv.block_pool import BlockPool
-from engine.kv.manager import NEXT_BLOCK, NOTHING, Allocation, KVError, Need
+from engine.kv.manager import NOTHING, Allocation, KVError, Need
 from engine.sequence import Sequence, SequenceGroup
 from engine.settings import Settings
 from engine.trace.listener import SILENT, Listener
@@ -42,6 +42,7 @@ class PagedKV:
         self.host = BlockPool(settings.free_list, end, end + settings.num_host_blocks)
         self._admit_lookahead = settings.admit_lookahead
         self._watermark = int(settings.watermark * (self.pool.size + first))
+        self._keeps_sharing = settings.swap_sharing == "kept"
         self._recorder = recorder
 
     @property
@@ -77,7 +78,7 @@ class PagedKV:
             copies = [(source, self._copy(seq, source))]
             return Allocation(self._append(seq, needed) if needed > 0 else (), copies)
         if needed <= 0:
-            return NOTHING if computed % size else NEXT_BLOCK
+            return NOTHING
         if needed + keep_free > self.pool.num_free:
             return None
         return Allocation(self._append(seq, needed))
@@ -155,18 +156,25 @@ class PagedKV:
     def _move(
         self, group: SequenceGroup, source: BlockPool, target: BlockPool, keep_free: int
     ) -> list[tuple[int, int]] | None:
-        """All or nothing; blocks that were shared stay shared."""
-        distinct = list(dict.fromkeys(block for seq in group.sequences for block in seq.block_table))
-        if not distinct or any(source.ref_count(block) == 0 for block in distinct):
+        """All or nothing, block by block through the tables: a block is taken there, then one here is let go."""
+        entries = [block for seq in group.sequences for block in seq.block_table]
+        if not entries or any(source.ref_count(block) == 0 for block in entries):
             raise KVError(f"request {group.request.request_id!r} has no blocks in the pool that it should leave.")
-        if len(distinct) + keep_free > target.num_free:
+        if len(set(entries) if self._keeps_sharing else entries) + keep_free > target.num_free:
             return None
-        moved = dict(zip(distinct, target.take(len(distinct)), strict=True))
+        moved: list[tuple[int, int]] = []
+        homes: dict[int, int] = {}
         for seq in group.sequences:
-            old, seq.block_table = seq.block_table, [moved[block] for block in seq.block_table]
-            source.release(reversed(old))
-        for block, home in moved.items():
-            target.share([home] * (sum(seq.block_table.count(home) for seq in group.sequences) - 1))
-            assert source.ref_count(block) == 0
+            old, seq.block_table = seq.block_table, []
+            if not self._keeps_sharing:
+                homes = {}
+            for block in old:
+                if block in homes:
+                    target.share((homes[block],))
+                else:
+                    (homes[block],) = target.take(1)
+                    moved.append((block, homes[block]))
+                seq.block_table.append(homes[block])
+                source.release((block,))
         self._recorder.moved(group, moved)
-        return list(moved.items())
+        return moved

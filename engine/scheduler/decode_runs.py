@@ -3,22 +3,30 @@
 A decoding sequence takes one token a step until its blocks are full or its last token is on its way. For that long it
 is `steady`; a calendar of ticks says when it wakes. The rest is `awake`. So a step costs as much as there are
 sequences to decide about, not as many as are running. An entry of the calendar may be out of date or stand there
-twice: it counts only if the sequence still says that it wakes then.
+twice: it counts only if the sequence still says that it wakes then. With a prefix cache a second calendar says in
+which step somebody's block becomes full.
 """
 
 from engine.sequence import Sequence, Ticks
 
 
 class DecodeRuns:
-    """Running sequences by order of admission, split in `awake` and `steady`."""
+    """Running sequences by order of admission, split in `awake` and `steady`.
 
-    def __init__(self, ticks: Ticks) -> None:
+    With a `block_size`, `take_fills` tells once a step whose block becomes full in it: before anybody begins to run on
+    (who begins, registers the block of this step alone) or after that (`taken_late`).
+    """
+
+    def __init__(self, ticks: Ticks, block_size: int | None = None, taken_late: bool = False) -> None:
         self.awake: dict[int, Sequence] = {}
         self.steady: dict[int, Sequence] = {}
         self.context = 0
         self._ticks = ticks
         self._due: dict[int, list[Sequence]] = {}
         self._ends: dict[int, list[Sequence]] = {}
+        self._fills: dict[int, list[Sequence]] = {}
+        self._block_size = block_size
+        self._taken_late = taken_late
 
     def begin(self, seq: Sequence, room: int) -> None:
         """`seq` decodes from this step on and may write `room` tokens; `context` counts the stored tokens it reads."""
@@ -35,6 +43,18 @@ class DecodeRuns:
         del self.awake[seq.order]
         self.steady[seq.order] = seq
         self.context += num_tokens - 1
+        if self._block_size is not None:
+            full_in = -num_tokens % self._block_size
+            if now + full_in < seq.wake and (full_in or self._taken_late):
+                self._fills.setdefault(now + full_in, []).append(seq)
+
+    def take_fills(self) -> dict[int, Sequence]:
+        """By order of admission: steady sequences whose block becomes full in this step."""
+        now = self._ticks.now
+        if self._block_size is None or now not in self._fills:
+            return {}
+        full = {seq.order: seq for seq in self._fills.pop(now) if seq.order in self.steady}
+        return {order: seq for order, seq in full.items() if not seq.num_tokens % self._block_size}
 
     def wake(self, seq: Sequence) -> None:
         """From steady to awake."""

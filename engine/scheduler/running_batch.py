@@ -1,4 +1,4 @@
-"""The running half of the scheduler: who computes what in this step, who makes room, who ends.
+"""The running half of the scheduler: who computes what in this step and who makes room.
 
 There is no prefill and no decode phase: every sequence has to catch up with its known tokens (vLLM V1). Sequences that
 are awake are handled one by one in running order; the others run on alone (`decode_runs`).
@@ -7,12 +7,11 @@ are awake are handled one by one in running order; the others run on alone (`dec
 from itertools import takewhile
 
 from engine.batch import Batch, Row, StepOutput
-from engine.kv.manager import NEXT_BLOCK, KVManager
+from engine.kv.manager import KVManager
 from engine.request import SequenceStatus
-from engine.scheduler.decode_runs import DecodeRuns
-from engine.scheduler.preemption import VICTIMS
-from engine.scheduler.seats import Seats
-from engine.scheduler.waiting_queue import WaitingQueue
+from engine.scheduler.learning import Learning
+from engine.scheduler.members import Members
+from engine.scheduler.preemption import VICTIMS, VictimRule, last_admitted
 from engine.sequence import Sequence, SequenceGroup, Ticks
 from engine.settings import Settings
 from engine.trace.listener import Listener
@@ -20,30 +19,19 @@ from engine.trace.listener import Listener
 UNLIMITED = 2**31 - 1
 
 
-class RunningBatch:
-    """`waiting` holds requests, `running` sequences by order of admission, `held` finished ones that keep their seat."""
+class RunningBatch(Members):
+    """Plans one step after the other for the members."""
 
     def __init__(self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener) -> None:
-        self.settings = settings
-        self.kv = kv
-        self.waiting = WaitingQueue()
-        self.running: dict[int, Sequence] = {}
-        self.held: list[Sequence] = []
-        self.remaining = 0
-        self.has_preempted = False
+        super().__init__(settings, kv, ticks, recorder)
         self._batch = Batch(-1, None)
         self._num_steps = 0
-        self._recorder = recorder
+        self._block_size = settings.block_size
+        self._threshold = settings.long_prefill_token_threshold
         self._victim = VICTIMS[settings.victim]
         self._budget = settings.max_num_batched_tokens or UNLIMITED
         self._max_chunk = settings.max_chunk if settings.chunked else UNLIMITED
-        self._runs = DecodeRuns(ticks)
-        self._seats = Seats()
-        self._planned: dict[int, Row] = {}
-
-    @property
-    def num_running(self) -> int:
-        return len(self.running)
+        self._learning = Learning(settings, kv, self._runs, recorder)
 
     # one step
 
@@ -53,7 +41,8 @@ class RunningBatch:
         self._planned = {}
         self.has_preempted = False
         self._runs.wake_due()
-        self.remaining = self._budget - len(self._runs.steady)
+        self._learning.begin()
+        self.reserve(for_decodes=True)
 
     def seal(self) -> Batch | None:
         """Close the step: every scheduled token is computed from here on. None when nothing was scheduled."""
@@ -65,6 +54,7 @@ class RunningBatch:
         batch.steady = list(runs.steady.values())
         batch.num_tokens = batch.num_emitted = len(batch.steady)
         batch.num_kv_read = batch.num_attention_pairs = runs.context + len(batch.steady)
+        self._learning.note(batch)
         batch.ending = runs.tick()
         jumps: list[tuple[Sequence, int]] = []
         for row in batch.planned:
@@ -81,6 +71,7 @@ class RunningBatch:
                 samples = row.sequence.group.sequences if row.num_samples > 1 else (row.sequence,)
                 for seq, token_id in zip(samples, token_ids, strict=False):
                     seq.output_token_ids.append(token_id)
+        self._learning.tell(batch)
         return [seq for seq in batch.ending if seq.status is not SequenceStatus.FINISHED]
 
     def run_running(self) -> None:
@@ -89,77 +80,42 @@ class RunningBatch:
             self._runs.wake_all()
             self.remaining = self._budget
         awake = self._runs.awake
-        in_order = sorted(awake)
+        in_order = self._learning.in_order(awake)
         if self.settings.running_order == "decodes_first":
-            in_order.sort(key=lambda order: not awake[order].is_decoding)
+            in_order.sort(key=lambda order: order in awake and not awake[order].is_decoding)
         for order in in_order:
             if order in awake:
                 self._run(awake[order])
+            else:
+                self._learning.learn(order)
 
-    def preempt(self, group: SequenceGroup, cause: SequenceGroup) -> None:
-        """Recompute preemption: the whole request gives up its memory and goes to the head of the queue."""
-        lost = group.num_distinct_computed_tokens
-        for seq in reversed(group.unfinished):
-            self._leave(seq)
-            seq.settle()
-            self.kv.free(seq)
-            seq.reset()
-            seq.status = SequenceStatus.PREEMPTED
-            self.unseat(seq)
-        group.status = SequenceStatus.PREEMPTED
-        group.is_forked = False
-        group.num_preemptions += 1
-        self.waiting.return_to_head(group)
-        self.has_preempted = True
-        self._recorder.preempted(group, cause, lost, self.kv.num_free)
-        self._recorder.close()
+    def run_prefills(self) -> None:
+        """Running sequences that have more than their last token to compute; the others wait.
 
-    def release(self, seq: Sequence) -> None:
-        """A sequence with its last token gives back its memory and its seat."""
-        self._finish(seq)
-        self.kv.free(seq)
-        self.unseat(seq)
-        self._close_finished(seq)
+        Only who was admitted later makes room for them: else two that take the memory from each other go on for ever,
+        and nobody decodes.
+        """
+        awake = self._runs.awake
+        for order in sorted(awake):
+            seq = awake.get(order)
+            if seq is not None and not seq.is_decoding and (seq.group.is_forked or seq is seq.group.lead):
+                self._run(seq, last_admitted)
 
-    def hold(self, seq: Sequence) -> None:
-        """A finished member of a static batch keeps its seat, and reserved memory as well."""
-        self._finish(seq)
-        self.held.append(seq)
-        if not self.kv.is_reserved:
-            self.kv.free(seq)
-        self._close_finished(seq)
+    def reserve(self, for_decodes: bool) -> None:
+        """Whether those who decode get their tokens of the budget first, as they do unless a policy says otherwise."""
+        self.remaining = self._budget - (len(self._runs.steady) if for_decodes else 0)
 
-    def release_held(self) -> None:
-        """The batch is over: seats and reservations return."""
-        held, self.held = self.held, []
-        for seq in held:
-            self.kv.free(seq)
-            self.unseat(seq)
-            self._recorder.unseated(seq)
-            self._recorder.close()
+    def pause_decodes(self) -> None:
+        """Nobody decodes in this step."""
+        self._runs.wake_all()
+        for seq in self._runs.awake.values():
+            if seq.is_decoding:
+                self._pause(seq)
 
-    def unseat(self, seq: Sequence) -> None:
-        """The seat of `seq` is free for others."""
-        if seq.seat >= 0:
-            self._seats.put(seq.seat)
-            seq.seat = -1
-
-    def _finish(self, seq: Sequence) -> None:
-        self._leave(seq)
-        seq.settle()
-        was_preempted = seq.status is SequenceStatus.PREEMPTED
-        seq.status = SequenceStatus.FINISHED
-        seq.group.num_finished += 1
-        if seq.group.is_finished:
-            seq.group.status = SequenceStatus.FINISHED
-            if was_preempted:
-                self.waiting.leave(seq.group)
-
-    def _close_finished(self, seq: Sequence) -> None:
-        self._recorder.finished(seq)
-        if seq.group.is_finished:
-            self._recorder.completed(seq.group)
-        self._recorder.close()
+    @property
+    def has_planned(self) -> bool:
+        """Whether this step computes a prompt, a part of one or a recompute."""
+        return bool(self._planned)
 
     # one sequence
 
@@ -167,48 +123,61 @@ class RunningBatch:
         """Whether the budget may not do for all, so that the order of service decides who gets a token."""
         if self._budget == UNLIMITED:
             return False
-        num_decodes = sum(seq.is_decoding for seq in self._runs.awake.values())
-        if len(self._runs.steady) + num_decodes > self._budget:
-            return True
+        num_running = len(self._runs.steady) + len(self._runs.awake)
+        if num_running > self._budget:
+            num_prefills = sum(not seq.is_decoding for seq in self._runs.awake.values())
+            if num_running - num_prefills > self._budget:
+                return True
         prefills = [order for order, seq in self._runs.awake.items() if not seq.is_decoding]
         if not prefills or self.settings.running_order == "decodes_first":
             return False
         behind = takewhile(lambda order: order > min(prefills), reversed(self.running))
         return any(order in self._runs.steady for order in behind)
 
-    def _run(self, seq: Sequence) -> None:
-        num_tokens = min(seq.num_missing_tokens, self.remaining, self._max_chunk)
+    def _run(self, seq: Sequence, choose_victim: VictimRule | None = None) -> None:
+        num_tokens = min(seq.num_missing_tokens, self.remaining, self._most_of(seq.group))
         if len(seq.group.sequences) > 1:
             num_tokens = self._share_prompt(seq, num_tokens)
         if num_tokens <= 0:
             self._pause(seq)
             return
         while (allocation := self.kv.allocate(seq, num_tokens)) is None:
-            victim = self._victim(self.running)
+            victim = (choose_victim or self._victim)(self.running)
             self.preempt(victim, seq.group)
             if victim is seq.group:
                 return
         if allocation.copies:
             self._batch.copies += allocation.copies
         is_decoding = seq.is_decoding
-        if allocation is NEXT_BLOCK and seq.rate:
-            seq.settle()
-            self._recorder.paused(seq)
         starts = is_decoding and not seq.rate
         if starts:
             self._recorder.started(seq)
-        if starts or allocation.new_blocks or allocation.copies:
+        elif is_decoding and not allocation.new_blocks and self._space_in_block(seq) == self._block_size:
+            self._recorder.entered(seq)
+            self._recorder.close()
+        if starts or allocation.new_blocks or allocation.copies or allocation.num_learned:
             self._recorder.close()
         if is_decoding:
-            self._runs.begin(seq, self._room(seq))
+            self._runs.begin(seq, min(self.kv.room(seq), self._space_in_block(seq)))
             self.remaining -= 1
         else:
             self._plan(seq, num_tokens)
 
-    def _room(self, seq: Sequence) -> int:
-        """Tokens that a decoding sequence writes alone; where blocks are taken ahead it comes back at each border."""
-        room, size = self.kv.room(seq), self.settings.block_size
-        return min(room, size - seq.num_computed_tokens % size) if self.settings.admit_lookahead else room
+    def _space_in_block(self, seq: Sequence) -> int:
+        """Slots from the next token of `seq` to the end of its block; without blocks as many as one likes."""
+        return UNLIMITED if self.kv.is_reserved else self._block_size - seq.num_computed_tokens % self._block_size
+
+    def _most_of(self, group: SequenceGroup) -> int:
+        """Tokens that a step computes of one request at most."""
+        if self._threshold is None or self._is_only(group):
+            return self._max_chunk
+        return min(self._max_chunk, self._threshold)
+
+    def _is_only(self, group: SequenceGroup) -> bool:
+        """Whether there is no other request in the engine."""
+        return all(other is group for other in self.waiting) and all(
+            seq.group is group for seq in self.running.values()
+        )
 
     def _share_prompt(self, seq: Sequence, num_tokens: int) -> int:
         """Of several samples only the lead computes the prompt; the others fork from it before anybody writes on."""
@@ -255,13 +224,3 @@ class RunningBatch:
             seq.settle()
             self._recorder.paused(seq)
             self._recorder.close()
-
-    def _leave(self, seq: Sequence) -> None:
-        """Out of the running ones, and out of the step that is being planned."""
-        if self.running.pop(seq.order, None) is None:
-            return
-        if self._runs.leave(seq):
-            self.remaining += 1
-        row = self._planned.pop(seq.order, None)
-        if row is not None:
-            self.remaining += row.num_tokens

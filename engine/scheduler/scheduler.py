@@ -5,13 +5,33 @@ is `running_batch`.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from engine.kv.manager import KVManager
 from engine.request import SequenceStatus
+from engine.scheduler.queue_sorter import QueueSorter
 from engine.scheduler.running_batch import UNLIMITED, RunningBatch
 from engine.sequence import SequenceGroup, Ticks
 from engine.settings import Settings
 from engine.trace.listener import Listener
+
+
+@dataclass(slots=True)
+class CacheStats:
+    """Tokens looked up in the prefix cache and found there, counted at admissions; those of resumed requests apart."""
+
+    queries: int = 0
+    hits: int = 0
+    preempted_queries: int = 0
+    preempted_hits: int = 0
+
+    def count(self, num_tokens: int, hit_tokens: int, resumed: bool) -> None:
+        if resumed:
+            self.preempted_queries += num_tokens
+            self.preempted_hits += hit_tokens
+        else:
+            self.queries += num_tokens
+            self.hits += hit_tokens
 
 
 class Scheduler(RunningBatch):
@@ -21,21 +41,32 @@ class Scheduler(RunningBatch):
         super().__init__(settings, kv, ticks, recorder)
         self.more_arrivals: Callable[[], bool] = lambda: False
         self._max_num_seqs = settings.max_num_seqs or UNLIMITED
+        self.cache_stats = CacheStats()
+        self._sorter = QueueSorter(settings, kv)
         self._num_admitted = 0
         self._last_skip: tuple[int, str, int, int] | None = None
         self._last_blocked: tuple[int, int] | None = None
 
     def enqueue(self, group: SequenceGroup) -> None:
-        """A new request joins the end of the queue."""
-        self.waiting.join(group)
+        """A new request joins the queue."""
+        moved = self.waiting.join(group)
         self._recorder.arrived(group)
+        self._recorder.reranked(moved)
         self._recorder.close()
 
     def admit_waiting(self, chunked: bool = False) -> None:
         """Requests leave the queue strictly in order while there is a seat, a token and memory."""
+        self._sort_queue()
         while self.waiting and not self.has_preempted:
             group = self.waiting[0]
             if not self._admit(group, chunked):
+                return
+
+    def admit_whole(self) -> None:
+        """Like `admit_waiting`, but only the first prompt of a step may be cut to the budget."""
+        self._sort_queue()
+        while self.waiting and not self.has_preempted:
+            if not self._admit(self.waiting[0], chunked=not self.has_planned):
                 return
 
     def batch_can_start(self) -> bool:
@@ -52,6 +83,14 @@ class Scheduler(RunningBatch):
         if self.waiting:
             self._skip(self.waiting[0], "batch_running", "seats", 1, 0)
 
+    def _sort_queue(self) -> None:
+        if not self._sorter.is_needed or len(self.waiting) < 2 or self.has_preempted:
+            return
+        moved = self._sorter.sort(self.waiting)
+        if moved or self._sorter.has_touched:
+            self._recorder.reranked(moved)
+            self._recorder.close()
+
     def _admit(self, group: SequenceGroup, chunked: bool) -> bool:
         """Take the head of the queue into the batch, or record why not."""
         kv, num_samples, lead = self.kv, len(group.unfinished), group.lead
@@ -59,13 +98,16 @@ class Scheduler(RunningBatch):
             free = self._max_num_seqs - self.num_running - len(self.held)
             return self._skip(group, "no_seat", "seats", num_samples, free)
         known = group.num_known_at_admission
-        num_tokens = min(known, self.remaining, self._max_chunk) if chunked else known
+        missing = known - self._learning.cache.match(lead)
+        num_tokens = min(missing, self._most_of(group))
+        if chunked:
+            num_tokens = min(num_tokens, self.remaining)
         is_alone = not self.running
         is_oversized = num_tokens > self._budget and group.num_preemptions > 0
         if self.remaining <= 0 or (num_tokens > self.remaining and not (is_oversized and is_alone)):
-            return self._skip(group, "no_token", "tokens", known, max(self.remaining, 0))
+            return self._skip(group, "no_token", "tokens", missing, max(self.remaining, 0))
         keep_free = kv.watermark() if self.running else 0
-        wanted = known if self.settings.admit_full_prompt else num_tokens
+        wanted = missing if self.settings.admit_full_prompt else num_tokens
         need = kv.fits(lead, wanted + self.settings.admit_lookahead, keep_free)
         if need is not None:
             return self._skip(group, "no_block", need.resource, need.needed, need.available)
@@ -73,6 +115,8 @@ class Scheduler(RunningBatch):
         assert allocation is not None, "a probe that fits is followed by an allocation that fits"
         self.waiting.leave(group)
         resumed = group.status is SequenceStatus.PREEMPTED
+        if self.settings.keeps_prefixes:
+            self.cache_stats.count(known, allocation.hit_tokens, resumed)
         group.status = SequenceStatus.PREFILL
         for seq in group.unfinished:
             seq.status = SequenceStatus.PREFILL
@@ -110,11 +154,11 @@ class Scheduler(RunningBatch):
 
     def _would_enter(self, group: SequenceGroup) -> bool:
         """Whether seats, tokens of this step and memory would do for a request, were it at the head."""
-        known = group.num_known_at_admission
+        missing = group.num_known_at_admission - self._learning.cache.match(group.lead)
         keep_free = self.kv.watermark() if self.running else 0
         return (
             self.num_running + len(self.held) + len(group.unfinished) <= self._max_num_seqs
             and self.remaining > 0
-            and (known <= self.remaining or self.settings.chunked)
-            and self.kv.fits(group.lead, known + self.settings.admit_lookahead, keep_free) is None
+            and (missing <= self.remaining or self.settings.chunked)
+            and self.kv.fits(group.lead, missing + self.settings.admit_lookahead, keep_free) is None
         )

@@ -24,6 +24,7 @@ FORMAT = 1
 MAX_KEYS = 1 << 25
 """Most blocks, sequences or table slots of one trace; a cut makes arrays of that length."""
 MAX_INT = 2**31 - 1
+MAX_WORD = 10_000
 
 REQUEST_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
     "id": ((str,), ""),
@@ -58,6 +59,9 @@ def check_header(header: Any) -> dict[str, Any]:
         _whole("Header field 'pools' first", pool.get("first"), 0, MAX_INT)
         if pool.get("size") is not None:
             _whole("Header field 'pools' size", pool["size"], 0, MAX_INT - pool["first"])
+    words = header.get("vocabulary", [])
+    if not isinstance(words, list) or not all(isinstance(word, str) and len(word) <= MAX_WORD for word in words):
+        raise TraceFileError(f"Header field 'vocabulary' is not a list of words of at most {MAX_WORD} characters.")
     if not all(isinstance(name, str) for name in header["tracks"]):
         raise TraceFileError("Header field 'tracks' holds something that is not a name.")
     return {**header, "tracks": [name for name in SPECS if name in header["tracks"]]}
@@ -140,8 +144,32 @@ def check_happenings(happenings: dict[str, np.ndarray], num_requests: int, num_s
 
 def check_decisions(decisions: dict[str, np.ndarray], num_requests: int) -> None:
     sizes = (len(ACTIONS), len(REASONS), num_requests, len(RESOURCES))
-    for name, size in (*zip(DECISION_COLUMNS[1:5], sizes, strict=True), ("other", num_requests)):
-        check_range(f"decisions.{name}", decisions[name], -1 if name in ("request", "other") else 0, size)
+    for name, size in zip(DECISION_COLUMNS[1:5], sizes, strict=True):
+        check_range(f"decisions.{name}", decisions[name], -1 if name == "request" else 0, size)
+    is_node = decisions["action"] == ACTIONS.index("evict")
+    check_range("decisions.other", decisions["other"][~is_node], -1, num_requests)
+    check_range("decisions.other", decisions["other"][is_node], 0, MAX_KEYS)
+
+
+def check_tokens(tokens: np.ndarray, header: Mapping[str, Any]) -> None:
+    """Slots lie in a block of a pool."""
+    sizes = [None if pool.get("size") is None else pool["first"] + pool["size"] for pool in header["pools"]]
+    num_blocks = MAX_KEYS if None in sizes else max((size for size in sizes if size is not None), default=0)
+    check_range("tokens.slot", tokens[:, 1], 0, min(num_blocks * header["block_size"], MAX_INT + 1))
+
+
+def check_nodes(rows: np.ndarray, num_keys: int, num_tokens: int) -> None:
+    """Parents are nodes and never the node itself, tokens lie in the pool, nobody has fewer than no locks."""
+    parent, first, length, locks = (rows[:, column] for column in (2, 3, 4, 5))
+    check_range("nodes.key", rows[:, 1], 1, max(num_keys, 2))
+    check_range("nodes.parent", parent, -1, num_keys)
+    check_range("nodes.first", first, 0, num_tokens + 1)
+    check_range("nodes.num_tokens", length, 0, num_tokens + 1)
+    check_range("nodes.lock_ref", locks, 0, MAX_INT)
+    if np.any(first.astype(np.int64) + length > num_tokens):
+        raise TraceFileError(f"Track 'nodes' names tokens beyond the {num_tokens} of the trace.")
+    if np.any(parent == rows[:, 1]):
+        raise TraceFileError("Track 'nodes' has a node that is its own parent.")
 
 
 def show(value: Any) -> str:

@@ -25,6 +25,7 @@ class Chunk:
     requests    one dictionary for each request seen first in this chunk, in the order of their numbers
     steps       [num_steps, len(STEP_COLUMNS)]; times float64 [num_steps, 2]: start and end in seconds
     happenings  [n, len(HAPPENING_COLUMNS)]; decisions [n, len(DECISION_COLUMNS)]
+    tokens      [n, 2]: token and slot, appended to the pool of tokens in which the nodes of a radix tree find theirs
     """
 
     num_events: int = 0
@@ -35,6 +36,7 @@ class Chunk:
     times: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), np.float64))
     happenings: np.ndarray = field(default_factory=lambda: _table(len(HAPPENING_COLUMNS)))
     decisions: np.ndarray = field(default_factory=lambda: _table(len(DECISION_COLUMNS)))
+    tokens: np.ndarray = field(default_factory=lambda: _table(2))
 
     @property
     def num_rows(self) -> int:
@@ -50,4 +52,5 @@ class Chunk:
             "times": self.times,
             "happenings": self.happenings,
             "decisions": self.decisions,
+            "tokens": self.tokens,
         }

@@ -38,6 +38,8 @@ CODES: dict[str, tuple[str, ...]] = {
     "decisions": ("d", "p", "p", "d", "p", "p", "p", "p"),
     "steps": ("d", "d", "d", "d", "p", "p", "p", "p", "p", "p"),
     "times": ("d",),
+    "nodes": ("d", "p", "k1", "k1", "k1", "k1", "d"),
+    "tokens": ("d", "d"),
 }
 """The codes that this version writes, chosen by measuring long runs. A reader takes any p, d, k, h and t."""
 
@@ -47,6 +49,7 @@ NUM_COLUMNS = {name: 2 + len(spec.columns) for name, spec in SPECS.items()} | {
     "decisions": len(DECISION_COLUMNS),
     "steps": len(STEP_COLUMNS),
     "times": 2,
+    "tokens": 2,
 }
 _MEMORY_CODES = {("tables", 3): "taken", ("blocks", 1): "walk", ("blocks", 4): "owner"}
 

@@ -16,6 +16,9 @@ class Listener:
     def arrived(self, group: Any) -> None:
         """A request joined the queue (or is about to be refused)."""
 
+    def reranked(self, groups: list[Any]) -> None:
+        """These waiting requests got other ranks: sorted anew, or to make a place between two."""
+
     def rejected(self, group: Any, reason: str, resource: str, needed: int, available: int) -> None:
         """A request can never run."""
 
@@ -47,6 +50,9 @@ class Listener:
     def started(self, seq: Any) -> None:
         """From the next tick on the sequence writes one token a tick; it stands still until now."""
 
+    def entered(self, seq: Any) -> None:
+        """A sequence that writes one token a tick goes on in a block that it had taken ahead."""
+
     def paused(self, seq: Any) -> None:
         """The sequence stands still: its last written block does not grow any more."""
 
@@ -68,8 +74,53 @@ class Listener:
     def freed(self, seq: Any, table: list[int], freed: list[int]) -> None:
         """The sequence gave up its `table`; `freed` of these blocks have no reader left."""
 
-    def moved(self, group: Any, moved: dict[int, int]) -> None:
-        """Blocks changed pools: {old: new}; the tables name the new ones."""
+    def moved(self, group: Any, moved: list[tuple[int, int]]) -> None:
+        """Blocks changed pools: (old, new) in order; the tables name the new ones. An old block may have several new
+        ones, each read by one sequence."""
+
+    def hit(self, seq: Any, blocks: list[int]) -> None:
+        """The table of `seq` begins with these blocks, whose content was known; some of them were free."""
+
+    def registered(self, seq: Any, blocks: list[int]) -> None:
+        """These full blocks of `seq` are known by their content from now on."""
+
+    def evicted(self, blocks: list[int]) -> None:
+        """The content of free blocks is about to be forgotten, mostly because they will be taken."""
+
+    def emptied(self, blocks: list[int]) -> None:
+        """These blocks were evicted and stay free."""
+
+    def matched(self, seq: Any, node: Any, blocks: list[int]) -> None:
+        """The table of `seq` begins with these blocks, which hold the path of a radix tree down to `node`; without a
+        sequence (None) somebody only looked."""
+
+    def stored(self, seq: Any, blocks: list[int]) -> None:
+        """The radix tree holds these full blocks of `seq` from now on."""
+
+    def kept(self, blocks: list[int]) -> None:
+        """The radix tree holds these full blocks, and no sequence reads them."""
+
+    def merged(self, seq: Any, swapped: dict[int, int], freed: list[int]) -> None:
+        """The table of `seq` now names blocks of the radix tree in place of equal ones (index -> old block); nobody
+        reads the `freed` ones any more."""
+
+    def node_split(self, upper: Any, lower: Any) -> None:
+        """`upper` is a new node of the radix tree, above `lower`, whose first tokens it took over."""
+
+    def node_touched(self, node: Any) -> None:
+        """A node and everything above it was used now."""
+
+    def node_inserted(self, seq: Any, node: Any) -> None:
+        """A new leaf; `seq` (None without one) brought its tokens."""
+
+    def node_evicted(self, seq: Any, node: Any, missing: int, free: int) -> None:
+        """A leaf leaves the tree for `seq` (None without one): `missing` tokens were wanted, `free` ones were there."""
+
+    def node_locked(self, seq: Any, node: Any, num_tokens: int) -> None:
+        """One lock more from the root to `node`, which protects `num_tokens` tokens that nobody had locked."""
+
+    def node_unlocked(self, seq: Any, node: Any, num_tokens: int) -> None:
+        """One lock less from the root to `node`; `num_tokens` tokens may be evicted again."""
 
     def reserved(self, seq: Any, start: int, size: int) -> None:
         """A strip of contiguous slots."""

@@ -5,8 +5,11 @@ several. Fills are exact at the end of a transaction and grow by themselves whil
 
 By far the most frequent transaction is a decoding sequence that gets its next block. It is noted in one short record
 and becomes its four rows, many at a time, when the recorder is drained.
+
+With a prefix cache a free block may still be known; then its state is `cached`, its fill that of a full block.
 """
 
+from collections import Counter
 from struct import Struct
 from typing import Any
 
@@ -34,6 +37,8 @@ class MemoryRecorder(Listener):
         self._owner: dict[int, int] = {}
         self._shared: dict[int, int] = {}
         self._once_shared: set[int] = set()
+        self._known: set[int] = set()
+        self._cached: set[int] = set()
         self._strips: dict[int, tuple[int, int]] = {}
         self._key_numbers = KeyNumbers()
         self._happenings = RowBuffer(len(HAPPENING_COLUMNS))
@@ -62,8 +67,15 @@ class MemoryRecorder(Listener):
 
     def allocated(self, seq: Any, blocks: list[int]) -> None:
         event, owner, index = self.event + 1, seq.index, len(seq.block_table)
-        if seq.rate:
-            growths, previous = self._growths.data, seq.block_table[-1]
+        previous = seq.block_table[-1] if seq.rate else -1
+        if previous in self._shared:
+            self._block_rows.add(event, previous, 1, self._shared[previous], self._owner[previous], self._block_size, 0)
+            self._block_rows.add(event, blocks[0], 1, 1, owner, 0, 1)
+            self._table_rows.add(event, owner, index, blocks[0])
+            self._happened("allocated", seq.group.index, owner, blocks[0], -1, 1)
+            return
+        if previous >= 0:
+            growths = self._growths.data
             growths += _pack_growth(event, owner, seq.group.index, index, blocks[0], previous)
             return
         rows, entries = self._block_rows.data, self._table_rows.data
@@ -102,7 +114,7 @@ class MemoryRecorder(Listener):
         for index in range(len(table)):
             entries += _pack_entry(event, owner, index, -1)
         for block in freed:
-            rows += _pack_block(event, block, 0, 0, -1, 0, 0)
+            rows += _pack_block(event, block, *self._left_free(block))
         if self._owner:
             self._forget(freed)
         if len(freed) < len(table):
@@ -113,24 +125,57 @@ class MemoryRecorder(Listener):
                     self._one_reader_less(block, max(0, fill))
         self._happened("released", seq.group.index, seq.index, table[-1], amount=len(freed))
 
-    def moved(self, group: Any, moved: dict[int, int]) -> None:
+    def moved(self, group: Any, moved: list[tuple[int, int]]) -> None:
         event, size = self.event + 1, self._block_size
-        kind = "moved_out" if next(iter(moved)) < next(iter(moved.values())) else "moved_in"
-        new = {home: old for old, home in moved.items()}
+        kind = "moved_out" if moved[0][0] < moved[0][1] else "moved_in"
+        source = {home: old for old, home in moved}
+        readers = Counter(block for seq in group.sequences for block in seq.block_table)
+        gone: Counter[int] = Counter()
+        for old, home in moved:
+            gone[old] += readers[home]
+        left_free = [old for old, num_readers in gone.items() if self._let_go(old, num_readers)]
         for seq in group.sequences:
             for index, block in enumerate(seq.block_table):
                 self._table_rows.add(event, seq.index, index, block)
-                old = new.pop(block, None)
-                if old is not None:
-                    ref_count = self._shared.pop(old, 1)
+                if block in source:
+                    old, ref_count = source.pop(block), readers[block]
                     if ref_count > 1:
                         self._shared[block] = ref_count
-                    owner = self._owner.pop(old, seq.index)
-                    self._owner[block] = owner
+                    writer = self._owner.get(old, seq.index)
+                    self._owner[block] = owner = writer if ref_count > 1 else seq.index
                     fill = max(0, min(size, seq.num_computed_tokens - index * size))
-                    self._block_rows.add(event, old, 0, 0, -1, 0, 0)
                     self._block_rows.add(event, block, 1, ref_count, owner, fill, 0)
                     self._happened(kind, group.index, seq.index, old, block)
+        self._forget(left_free)
+
+    def hit(self, seq: Any, blocks: list[int]) -> None:
+        event, owner, size = self.event + 1, seq.index, self._block_size
+        for index, block in enumerate(blocks):
+            self._table_rows.add(event, owner, index, block)
+            if block in self._cached:
+                self._cached.discard(block)
+                self._owner[block], ref_count = owner, 1
+            else:
+                self._shared[block] = ref_count = self._shared.get(block, 1) + 1
+            self._block_rows.add(event, block, 1, ref_count, self._owner[block], size, 0)
+        self._happened("hit", seq.group.index, owner, blocks[-1], amount=len(blocks) * size)
+
+    def registered(self, seq: Any, blocks: list[int]) -> None:
+        if blocks:
+            self._known.update(blocks)
+            for block in blocks:
+                self._owner.setdefault(block, seq.index)
+            self._happened("cached", seq.group.index, seq.index, blocks[-1], amount=len(blocks))
+
+    def evicted(self, blocks: list[int]) -> None:
+        self._known.difference_update(blocks)
+        self._cached.difference_update(blocks)
+        for block in blocks:
+            self._happened("evicted", -1, block=block)
+
+    def emptied(self, blocks: list[int]) -> None:
+        for block in blocks:
+            self._block_rows.add(self.event + 1, block, 0, 0, -1, 0, 0)
 
     def reserved(self, seq: Any, start: int, size: int) -> None:
         self._strips[seq.index] = (start, size)
@@ -150,6 +195,24 @@ class MemoryRecorder(Listener):
     def _open_block(self, seq: Any, block: int, fill: int, rate: int) -> None:
         self._now_written_by(seq.index, block)
         self._block_rows.add(self.event + 1, block, 1, self._shared.get(block, 1), seq.index, fill, rate)
+
+    def _left_free(self, block: int) -> tuple[int, int, int, int, int]:
+        """The fields of a block without readers."""
+        if block not in self._known:
+            return 0, 0, -1, 0, 0
+        self._cached.add(block)
+        return 2, 0, -1, self._block_size, 0
+
+    def _let_go(self, block: int, num_readers: int) -> bool:
+        """So many tables less name a full block, or one that nobody else reads; returns whether it is free now."""
+        left = self._shared.pop(block, 1) - num_readers
+        if left <= 0:
+            self._block_rows.add(self.event + 1, block, *self._left_free(block))
+            return True
+        if left > 1:
+            self._shared[block] = left
+        self._block_rows.add(self.event + 1, block, 1, left, self._owner[block], self._block_size, 0)
+        return False
 
     def _one_reader_less(self, block: int, fill: int) -> None:
         ref_count = self._shared.pop(block) - 1

@@ -1,9 +1,9 @@
-"""The figures of a finished run: latencies, throughput, preemptions, use of seats and of KV memory.
+"""The figures of a finished run: latencies, throughput, preemptions, hits, use of seats and of KV memory.
 
 They are read from the trace alone. A sequence emits a token in the step at whose `scheduled` cut its `num_tokens` grows,
 and the token becomes visible when that step ends; a row with rate 1 says this for many steps at once and is never
 expanded. What the KV memory holds is `composition.py`'s. Terms as in the vLLM paper, section 6.1: normalized latency is
-end-to-end latency divided by output length.
+end-to-end latency divided by output length. The hit rate counts first admissions only: who resumes finds its own blocks.
 """
 
 from dataclasses import dataclass
@@ -85,6 +85,7 @@ class Metrics:
     throughput: float | None
     num_preemptions: int
     num_cow_copies: int
+    hit_rate: float | None
 
     @property
     def num_finished(self) -> int:
@@ -123,7 +124,7 @@ class Metrics:
             "normalized_latency_s": self.normalized_latency,
             "preemptions": self.num_preemptions,
             "cow_copies": self.num_cow_copies,
-            "hit_rate": None,
+            "hit_rate": self.hit_rate,
             "kv": self.composition.shares(),
             "kv_of_occupied": self.composition.shares_of_occupied(),
             "seat_utilization": self.seats.utilization,
@@ -150,7 +151,21 @@ def measure(trace: Trace) -> Metrics:
         throughput=ratio(float(requests.num_output_tokens.sum()), duration),
         num_preemptions=int(kinds[HAPPENINGS.index("preempted")]),
         num_cow_copies=int(kinds[HAPPENINGS.index("copied")]),
+        hit_rate=hit_rate(trace),
     )
+
+
+def hit_rate(trace: Trace) -> float | None:
+    """Tokens found in the prefix cache / prompt tokens, at first admissions; None without a cache or without admission."""
+    settings = trace.header["settings"]
+    if not settings.get("prefix_caching") and settings.get("kv_manager") != "radix":
+        return None
+    happened = trace.happenings
+    admitted = happened["kind"] == HAPPENINGS.index("admitted")
+    hit = happened["kind"] == HAPPENINGS.index("hit")
+    first = hit & np.isin(happened["event"], happened["event"][admitted])
+    hits, tokens = (int(happened["amount"][rows].sum(dtype=np.int64)) for rows in (first, admitted))
+    return ratio(hits, tokens)
 
 
 def weighted_percentile(values: np.ndarray, weights: np.ndarray, percent: float) -> float | None:

@@ -10,16 +10,17 @@ import numpy as np
 
 from engine.trace.buffer import RowBuffer, clipped
 from engine.trace.chunk import Chunk
-from engine.trace.memory_recorder import MemoryRecorder
 from engine.trace.trace import Trace
 from engine.trace.track import (
     ACTIONS,
     DECISION_COLUMNS,
+    EVICTION_REASONS,
     REASONS,
     RESOURCES,
     SPECS,
     STEP_COLUMNS,
 )
+from engine.trace.tree_recorder import TreeRecorder
 
 _ACTION = {name: number for number, name in enumerate(ACTIONS)}
 _REASON = {name: number for number, name in enumerate(REASONS)}
@@ -27,7 +28,7 @@ _RESOURCE = {name: number for number, name in enumerate(RESOURCES)}
 _SEAL_AT = 4_000_000
 
 
-class Recorder(MemoryRecorder):
+class Recorder(TreeRecorder):
     """Records one run. `header` describes it (see `Trace`); `drain` gives what is new, `trace` the whole.
 
     `event` counts closed transactions; rows of the open one carry `event + 1`.
@@ -46,6 +47,8 @@ class Recorder(MemoryRecorder):
         self._requests: list[dict[str, Any]] = []
 
     def close(self) -> None:
+        if self._changed:
+            self.close_nodes()
         self.event += 1
 
     def drain(self) -> Chunk:
@@ -62,6 +65,7 @@ class Recorder(MemoryRecorder):
             times=np.array(self._times, dtype=np.float64).reshape(-1, 2),
             happenings=happenings,
             decisions=self._decisions.take(),
+            tokens=self.drain_tokens(),
         )
         self._requests, self._times = [], []
         return chunk
@@ -91,6 +95,10 @@ class Recorder(MemoryRecorder):
         self._requests.append(entry)
         self._group(group)
         self._happened("arrived", group.index, amount=group.prompt_len)
+
+    def reranked(self, groups: list[Any]) -> None:
+        for group in groups:
+            self._request(group)
 
     def rejected(self, group: Any, reason: str, resource: str, needed: int, available: int) -> None:
         self._happened("rejected", group.index, amount=needed)
@@ -122,6 +130,12 @@ class Recorder(MemoryRecorder):
         amount = sum(seq.num_output_tokens for seq in group.sequences)
         self._happened("finished", group.index, group.lead.index, amount=amount)
 
+    def node_evicted(self, seq: Any, node: Any, missing: int, free: int) -> None:
+        super().node_evicted(seq, node, missing, free)
+        reason = EVICTION_REASONS[self.header["settings"]["eviction"]]
+        request = -1 if seq is None else seq.group.index
+        self._decided("evict", reason, request, "tokens", missing, free, node.number)
+
     def unseated(self, seq: Any) -> None:
         self._sequence(seq)
 
@@ -139,6 +153,11 @@ class Recorder(MemoryRecorder):
                 self._happened("written_in_place", seq.group.index, seq.index, block)
         elif seq.index in self._strips:
             self._strip_rows.add(self.event + 1, seq.index, *self._strips[seq.index], computed, 1)
+
+    def entered(self, seq: Any) -> None:
+        index = seq.num_computed_tokens // self._block_size
+        self._open_block(seq, seq.block_table[index - 1], self._block_size, 0)
+        self._open_block(seq, seq.block_table[index], 0, 1)
 
     def paused(self, seq: Any) -> None:
         self._sequence(seq)

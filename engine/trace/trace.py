@@ -25,10 +25,12 @@ from engine.trace.check import (
     check_events,
     check_happenings,
     check_header,
+    check_nodes,
     check_range,
     check_requests,
     check_slots,
     check_steps,
+    check_tokens,
 )
 from engine.trace.chunk import Chunk
 from engine.trace.frame import Frame
@@ -42,6 +44,7 @@ class Trace:
 
     times   float64 [num_steps, 2]: start and end of each step in seconds
     tracks  the published tracks by name; a view has to do without those that are missing
+    tokens  int32 [n, 2]: token and slot; node rows of a radix tree name a part of them by `first` and `num_tokens`
     """
 
     header: dict[str, Any]
@@ -52,6 +55,7 @@ class Trace:
     tracks: dict[str, Track]
     happenings: dict[str, np.ndarray]
     decisions: dict[str, np.ndarray]
+    tokens: np.ndarray
 
     @classmethod
     def of(cls, header: dict[str, Any], chunks: Iterable[Chunk]) -> "Trace":
@@ -69,8 +73,10 @@ class Trace:
         check_happenings(happenings, len(requests), num_sequences)
         decisions = _columns("decisions", DECISION_COLUMNS, [part.decisions for part in parts], num_events)
         check_decisions(decisions, len(requests))
+        tokens = np.concatenate([part.tokens for part in parts if "nodes" in header["tracks"]] or [Chunk().tokens])
+        check_tokens(tokens, header)
         columns = dict(zip(STEP_COLUMNS, np.ascontiguousarray(steps.T), strict=True))
-        trace = cls(header, requests, num_events, columns, times, {}, happenings, decisions)
+        trace = cls(header, requests, num_events, columns, times, {}, happenings, decisions, tokens)
         for name in header["tracks"]:
             trace.tracks[name] = trace._freeze(name, parts, num_sequences)
         return trace
@@ -88,6 +94,8 @@ class Trace:
             num_keys = len(keys)
         elif name == "blocks":
             num_keys = self._num_blocks(rows[:, 1])
+        elif name == "nodes":
+            num_keys = int(rows[:, 1].max(initial=0)) + 1
         else:
             num_keys = len(self.requests) if name == "requests" else num_sequences
         if num_keys > MAX_KEYS:
@@ -98,6 +106,8 @@ class Trace:
             check_range("tables.block", rows[:, 2], -1, MAX_KEYS)
         elif name == "blocks":
             check_range("blocks.owner", rows[:, 4], -1, num_sequences)
+        elif name == "nodes":
+            check_nodes(rows, num_keys, len(self.tokens))
         return Track.of(spec, rows, num_keys, self.steps["scheduled"], keys)
 
     def _num_blocks(self, keys: np.ndarray) -> int:
@@ -123,6 +133,7 @@ class Trace:
             for column in table.values():
                 digest.update(column.astype("<i4").tobytes())
         digest.update(self.times.astype("<f8").tobytes())
+        digest.update(self.tokens.astype("<i4").tobytes())
         return digest.hexdigest()[:16]
 
     def ticks(self, event: int) -> int:
@@ -231,6 +242,11 @@ class Trace:
         num_done = np.searchsorted(self.steps["updated"], bounds, side="right")
         for part, times in zip(parts, np.split(self.times, num_done), strict=True):
             part.times = times.copy()
+        if "nodes" in self.tracks:
+            nodes = self.tracks["nodes"].columns
+            seen = _num_seen(nodes["event"], nodes["first"] + nodes["num_tokens"] - 1, bounds)
+            for part, tokens in zip(parts, np.split(self.tokens, seen), strict=True):
+                part.tokens = tokens.copy()
         known = _num_seen(self.happenings["event"], self.happenings["request"], bounds)
         for part, first, last in zip(parts, (0, *known), (*known, len(self.requests)), strict=True):
             part.requests = self.requests[first:last]

@@ -36,10 +36,15 @@ SPECS: dict[str, TrackSpec] = {
         TrackSpec("tables", ("block",), (-1,), ragged=("sequence", "index")),
         TrackSpec("blocks", ("state", "ref_count", "owner", "fill"), (0, 0, -1, 0), ramps=("fill",)),
         TrackSpec("strips", ("start", "size", "used"), (-1, 0, 0), ramps=("used",)),
+        TrackSpec("nodes", ("parent", "first", "num_tokens", "lock_ref", "last_access"), (-1, 0, 0, 0, 0)),
     )
 }
 
-BLOCK_STATES = ("free", "used")
+BLOCK_STATES = (
+    "free",
+    "used",
+    "cached",  # free, and its content is still known
+)
 
 HAPPENINGS = (
     "arrived",  # request
@@ -56,10 +61,17 @@ HAPPENINGS = (
     "moved_out",  # block goes to host block `target`
     "moved_in",  # host block goes to block `target`
     "advanced",  # all scheduled tokens are computed; amount = their number
+    "hit",  # sequence takes over known blocks, the last one is `block` (radix: down to node `target`); amount = tokens
+    "cached",  # amount full blocks of sequence are known from now on, the last one is `block`
+    "evicted",  # the content of free `block` is forgotten; radix: node `target` with amount tokens leaves the tree
+    "inserted",  # radix: the new node `target` holds amount tokens
+    "split",  # radix: the new node `target` took the first amount tokens of node `block`, which now hangs below it
+    "locked",  # radix: sequence uses everything down to node `target`; amount = tokens that nobody had locked
+    "unlocked",  # radix: it no longer does; amount = tokens that may be evicted again
 )
 HAPPENING_COLUMNS = ("event", "kind", "request", "sequence", "block", "target", "amount")
 
-ACTIONS = ("admit", "skip", "preempt", "reject", "oversize", "stop")
+ACTIONS = ("admit", "skip", "preempt", "reject", "oversize", "stop", "evict")
 REASONS = (
     "fits",  # admit
     "no_block",  # skip, preempt: blocks (or slots) are missing
@@ -77,10 +89,20 @@ REASONS = (
     "no_room_for_token",
     "too_many_samples",
     "step_limit",  # stop
+    "unused_longest",  # evict: the leaf that the eviction policy puts first ...
+    "lfu",
+    "fifo",
+    "mru",
+    "filo",
+    "slru",
+    "priority",
 )
+EVICTION_REASONS = {name: name for name in REASONS[-6:]} | {"lru": "unused_longest"}
+"""Eviction policy -> the reason of its evictions."""
 RESOURCES = ("none", "blocks", "slots", "seats", "tokens", "context", "steps")
 DECISION_COLUMNS = ("event", "action", "reason", "request", "resource", "needed", "available", "other")
-"""`other` is the request that caused it (the one a victim makes room for, the head that others wait behind) or -1."""
+"""`other` is the request that caused it (the one a victim makes room for, the head that others wait behind) or -1; of an
+eviction it is the node, `needed` and `available` are the tokens that are wanted and those that are free."""
 
 STEP_COLUMNS = (
     "begin",  # events up to here had happened when the step's schedule range began

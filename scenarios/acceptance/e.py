@@ -40,6 +40,23 @@ def variants(lab: Lab) -> Outcome:
     )
 
 
+def system_prompt(lab: Lab) -> Outcome:
+    trace, num_blocks, size = lab.trace("shared-system-prompt", "cached"), 25_600, 16
+    num_requests, shared = len(trace.requests), 800 // size
+    first_step = int(trace.steps["num_scheduled_tokens"][0])
+    own_prompt = (first_step - 1_000) // (num_requests - 1)
+    together, used = (int(trace.steps[name].max()) for name in ("num_running", "num_used"))
+    own = (used - shared) // together
+    most = (num_blocks - shared) // own
+    alone = lab.trace("h100-capacity", "paged")
+    return Outcome(
+        f"{shared} blocks stored once; {own_prompt} instead of 1,000 prompt tokens; {together} requests together in "
+        f"{used:,} blocks without a preemption (at most {most}), {int(alone.steps['num_running'].max())} without sharing",
+        (shared, own_prompt, together, used, most) == (50, 200, 798, shared + 798 * own, 798)
+        and not lab.metrics("shared-system-prompt", "cached").num_preemptions,
+    )
+
+
 ROWS = (
     Row("E01", "Reference count and copy-on-write", "B", "a write to a shared block copies, repoints, decrements"),
     Row(
@@ -67,7 +84,13 @@ ROWS = (
     Row("E06", "Beam search", "S", "beams share ancestors; a dropped beam frees its blocks at once"),
     Row("E07", "vLLM paper, savings by sharing", "P", "parallel 6.1-9.8 / 16.2-30.5 %; beam 37.6-55.2 / 44.3-66.3 %"),
     Row("E08", "Longer prompt, shorter output", "S", "saves more"),
-    Row("E09", "System prompt of 800 tokens", "D", "50 blocks stored once; 200 instead of 1,000 tokens; 798 requests"),
+    Row(
+        "E09",
+        "System prompt of 800 tokens",
+        "D",
+        "50 blocks stored once; 200 instead of 1,000 tokens; 798 requests",
+        system_prompt,
+    ).on("Stage: shared-system-prompt"),
     Row("E10", "vLLM paper, shared prefix", "P", "1.67 x (1-shot), 3.58 x (5-shot) over Oracle"),
     Row("E11", "Mixed decoding in one pool", "B", "parallel, beam and shared prefix together"),
 )

@@ -10,6 +10,7 @@ from typing import Any, Self, TextIO
 
 from engine.loop import Engine
 from scenarios.ops import BlockPoolOps
+from scenarios.radix_ops import RadixOps
 from scenarios.terminal import printable
 
 
@@ -52,10 +53,10 @@ class ProgressLine:
             return None
         return lambda *counts: self.show(f"reading {name}: {_counted(counts)}")
 
-    def running(self, name: str, total: str) -> Callable[[Engine | BlockPoolOps], None]:
+    def running(self, name: str, total: str) -> Callable[[Engine | BlockPoolOps | RadixOps], None]:
         """A callback for a run of `total`, such as "12 requests"."""
 
-        def show(engine: Engine | BlockPoolOps) -> None:
+        def show(engine: Engine | BlockPoolOps | RadixOps) -> None:
             self.show(f"{name}: {engine.num_done:,} of {total}, {engine.num_steps:,} steps")
 
         return show

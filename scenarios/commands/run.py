@@ -16,7 +16,7 @@ RUN_FORMAT = 1
 LISTED = 5
 HEADS = (
     "run", "requests", "finished", "rejected", "steps", "time", "tok/s", "TTFT p50", "p99", "ITL p50", "p99",
-    "per token", "preempted", "copies", "KV used",
+    "per token", "preempted", "copies", "hit rate", "KV used",
 )  # fmt: skip
 
 
@@ -108,6 +108,7 @@ def _row(each: dict[str, Any]) -> list[str]:
         *(seconds(each[key][share]) for key in ("ttft_s", "itl_s") for share in ("p50", "p99")),
         seconds(each["normalized_latency_s"]),
         *(number(each[key]) for key in ("preemptions", "cow_copies")),
+        percent(each["hit_rate"]),
         percent(_used(each["kv"])),
     ]
 

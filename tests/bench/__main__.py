@@ -1,4 +1,4 @@
-"""`python -m tests.bench [decode] [long_run] [player]`: these measurements, all when none is named; about six minutes."""
+"""`python -m tests.bench [decode] [long_run] [player]`: these measurements, all when none is named; a quarter of an hour."""
 
 import argparse
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PARTS = ("decode", "long_run", "player")
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description="Measure the engine and the player.")
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"one of {', '.join(PARTS)}; all when none is named")
-    parser.add_argument("--minutes", type=float, default=1.0, help="play that long for the memory of the player")
+    parser.add_argument("--minutes", type=float, default=10.0, help="play that long for the memory of the player")
     parser.add_argument("--tiny", action="store_true", help="the player on a tiny run: only whether it works")
     given = parser.parse_args()
     if unknown := [part for part in given.parts if part not in PARTS]:

@@ -1,6 +1,7 @@
 """Until the first picture: unpacking a run, a click in an open app, a page load, the one-file page from disk."""
 
 import base64
+import json
 from collections.abc import Iterator
 from statistics import median
 
@@ -8,6 +9,7 @@ from tests.bench.figures import Row
 from tests.bench.player_bench import Bench
 from tests.bench.player_runs import LARGE, Size
 from viz.player.script import joined
+from viz.player.vocabulary import VOCABULARY
 
 OPEN_AIMS = {"S": 300, "M": 500, "L": 1_000}
 UNPACK = """
@@ -30,8 +32,9 @@ window.unpack = async (text, count) => {
 def unpacking(bench: Bench, size: Size) -> Iterator[Row]:
     """From the bytes to a run with all that is derived from its columns: on a fresh page, and then again."""
     blob = base64.b64encode((bench.folder / f"{size.name}-0.wire").read_bytes()).decode()
+    learning = f"learn({json.dumps(VOCABULARY)});"
     with bench.page() as watched:
-        watched.page.set_content(f'<script type="module">{joined()}{UNPACK}</script>')
+        watched.page.set_content(f'<script type="module">{joined()}{learning}{UNPACK}</script>')
         watched.page.wait_for_function("window.unpack")
         given = [blob, 1 + bench.plan.num_rounds]
         first, *others = watched.page.evaluate("([text, count]) => unpack(text, count)", given)

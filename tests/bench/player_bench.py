@@ -25,7 +25,7 @@ class Plan:
     num_reruns: int = 8
     num_held: int = 90
     seconds: float = 3.0
-    minutes: float = 1.0
+    minutes: float = 10.0
     num_rounds: int = 3
     num_viewers: int = 4
 

@@ -1,6 +1,6 @@
 """Reads what the canvases of the player show: where a block or a sequence lies, and which colour stands there.
 
-Places come from the hit map of the player, colours from the pixels; the palette is the one that `theme.js` names.
+Places come from the hit map of the player, colours from the pixels; the palette is the one that `player.css` names.
 """
 
 import re
@@ -15,8 +15,8 @@ Box = tuple[float, float, float, float]
 Colour = tuple[int, int, int]
 Pixel = tuple[int, int, int, int]
 
-_THEME = (Path(player.__file__).parent / "js" / "drawing" / "theme.js").read_text(encoding="utf-8")
-_LIGHT = _THEME[: _THEME.index("dark:")]
+_THEME = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
+_LIGHT = _THEME[: _THEME.index("--kv-dark:")]
 
 _BOXES = """(canvas, kind) => {
   const found = {};
@@ -36,14 +36,14 @@ _PIXELS = """(canvas, points) => {
 
 def hue(name: str, part: str = "solid") -> Colour:
     """A colour of the light palette: `solid`, `tint` or `on` of a hue."""
-    found = re.search(rf"{name}: {{[^}}]*{part}: \"(#\w{{6}})\"", _LIGHT)
+    found = re.search(rf'"{name}": {{[^}}]*"{part}": "(#\w{{6}})"', _LIGHT)
     assert found is not None
     return _rgb(found[1])
 
 
 def named(name: str) -> Colour:
     """A colour of the light palette that is no hue: paper, panel, ink, now ..."""
-    found = re.search(rf'\b{name}: "(#\w{{6}})"', _LIGHT)
+    found = re.search(rf'"{name}": "(#\w{{6}})"', _LIGHT)
     assert found is not None
     return _rgb(found[1])
 

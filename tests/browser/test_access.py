@@ -60,10 +60,10 @@ def test_a_page_has_no_serious_finding(browser: Browser, app_url: str, name: str
 
 
 def _palette(theme: str) -> dict[str, str]:
-    text = (Path(player.__file__).parent / "js/drawing/theme.js").read_text(encoding="utf-8")
-    part = text.split("  dark: {")[0 if theme == "light" else 1].split("\n};")[0]
-    colours = dict(re.findall(r'(\w+): "(#\w{6})"', part.split("hues:")[0]))
-    for name, solid, tint, on in re.findall(r'(\w): \{solid: "(#\w+)", tint: "(#\w+)", on: "(#\w+)"\}', part):
+    text = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
+    part = text.split("  --kv-dark: {")[0 if theme == "light" else 1].split("\n}\n")[0]
+    colours = dict(re.findall(r'(\w+)": "(#\w{6})"', part.split("hues")[0]))
+    for name, solid, tint, on in re.findall(r'(\w)": \{"solid": "(#\w+)", "tint": "(#\w+)", "on": "(#\w+)"\}', part):
         colours |= {f"{name}.solid": solid, f"{name}.tint": tint, f"{name}.on": on}
     return colours
 

@@ -15,7 +15,7 @@ from tests.browser.compared_runs import BATCHES, comparison, show
 from tests.browser.page_time import pass_time
 from viz.player.script import joined, stylesheet
 from viz.player.wire import wire
-from viz.player.words import WORDS
+from viz.player.words import labels
 
 NUM_PIECES = 50
 
@@ -24,7 +24,15 @@ def harness() -> str:
     """A page with the player's code and a way in: play(bytes, options) gives it bytes; `RunFeed` and `Cursor` are seen."""
     return f"""<!doctype html><style>{stylesheet()}</style><main></main><script type="module">
 {joined()}
-window.play = (bytes, options) => {{ mount(document.querySelector("main"), [Uint8Array.from(bytes)], {{link: "", words: {json.dumps(WORDS["en"])}, ...options}}); }};
+const words = {json.dumps(labels("en"))};
+learn(words.vocabulary);
+window.play = (bytes, options) => {{ mount(document.querySelector("main"), [Uint8Array.from(bytes)], {{link: "", words, ...options}}); }};
+const arriving = new RunFeed();
+window.rowsOf = async piece => {{
+  await arriving.push(Uint8Array.from(piece));
+  const {{tree}} = arriving.run(), {{order, row}} = tree.layout(0, 999);
+  return JSON.stringify(Object.fromEntries(order.map(n => [n, row[n]])));
+}};
 window.hashesOf = async (pieces, events) => {{
   const feed = new RunFeed();
   for (const piece of pieces) await feed.push(Uint8Array.from(piece));

@@ -63,7 +63,7 @@ def test_the_list_of_keys_is_one_click_away_and_explains_the_signs(page: Page, o
     page.get_by_role("button", name="? keys").click()
     window = page.get_by_role("dialog", name="Keys")
     expect(window).to_be_visible()
-    expect(window.locator(".kv-legend span")).to_have_count(5)
+    expect(window.locator(".kv-legend span")).to_have_count(8)
     page.keyboard.press("Escape")
     expect(window).to_be_hidden()
 

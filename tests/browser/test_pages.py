@@ -5,10 +5,12 @@ import re
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from scenarios import catalogue
 from tests.browser.gallery_page import open_gallery
 
 PATIENCE = 60_000
 SIZES = ((1280, 720), (1920, 1080))
+NUM_SHARING = sum("Sharing" in scenario.chips for scenario in catalogue.load().values())
 FOUR = "Four samples share one prompt"
 ADDRESSES = (
     "",
@@ -96,11 +98,11 @@ def test_the_filter_of_the_gallery_comes_back(page: Page, app_url: str) -> None:
     open_gallery(page, app_url)
     page.get_by_role("radio", name="Sharing").click()
     page.wait_for_url(re.compile(r"\?show=Sharing$"))
-    expect(page.locator('[class*="st-key-card-"]')).to_have_count(5)
+    expect(page.locator('[class*="st-key-card-"]')).to_have_count(NUM_SHARING)
     page.get_by_role("link", name=FOUR, exact=True).click()
     _player(page)
     page.go_back()
-    expect(page.locator('[class*="st-key-card-"]')).to_have_count(5, timeout=PATIENCE)
+    expect(page.locator('[class*="st-key-card-"]')).to_have_count(NUM_SHARING, timeout=PATIENCE)
     assert page.url.endswith("?show=Sharing")
 
 

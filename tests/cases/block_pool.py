@@ -10,7 +10,7 @@ from typing import Any
 from engine.settings import Settings
 from scenarios.ops import BlockPoolOps
 from tests.cases.sentences import Sentences, as_list
-from tests.cases.verdict import Findings, Unsupported
+from tests.cases.verdict import Findings
 
 MUST_HOLD = Sentences()
 
@@ -19,9 +19,11 @@ def check(case: dict[str, Any], path: Path) -> Findings:
     """Run the operations, compare what each returned, then tables, counts and totals."""
     given, expected = case["input"], case["expected"]
     pool = given["pool"]
-    if pool.get("prefix_caching"):
-        raise Unsupported("needs prefix caching, which is not built yet")
-    settings = Settings(num_blocks=pool.get("num_blocks"), block_size=pool.get("block_size", 16))
+    settings = Settings(
+        num_blocks=pool.get("num_blocks"),
+        block_size=pool.get("block_size", 16),
+        prefix_caching=pool.get("prefix_caching", False),
+    )
     run = BlockPoolOps(settings, given["ops"]).run()
     run.check()
     findings = Findings()

@@ -6,7 +6,20 @@ The runners bring the whole program with them, so they are imported here and not
 from pathlib import Path
 from typing import Any
 
-from tests.cases import admission, batching, block_pool, chunk_config, export, formula, invariants, schedule, trace_file
+from tests.cases import (
+    admission,
+    batching,
+    block_pool,
+    chunk_config,
+    export,
+    formula,
+    invariants,
+    lookup,
+    radix,
+    schedule,
+    slots,
+    trace_file,
+)
 from tests.cases.verdict import Findings, Runner, Unsupported
 
 RUNNERS: dict[str, Runner] = {
@@ -17,16 +30,16 @@ RUNNERS: dict[str, Runner] = {
     "export": export.check,
     "formula": formula.check,
     "invariants": invariants.check,
+    "lookup": lookup.check,
+    "lookup_collision": lookup.check_collision,
+    "queue_order": radix.check_order,
+    "radix": radix.check,
     "schedule": schedule.check_run,
     "schedule_invariants": schedule.check_run,
+    "slots": slots.check,
     "trace_file": trace_file.check,
 }
 LATER = {
-    "lookup": "needs prefix caching",
-    "lookup_collision": "needs prefix caching",
-    "queue_order": "needs prefix caching",
-    "radix": "needs the radix tree",
-    "slots": "needs the radix tree",
     "ui": "is seen in a browser",
 }
 

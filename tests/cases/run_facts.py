@@ -13,16 +13,21 @@ import numpy as np
 from engine.batch import Batch, StepOutput
 from engine.executor.cost_model import CostModel
 from engine.executor.simulated import SimulatedExecutor
+from engine.kv.hashed import HashedKV
+from engine.kv.manager import KVManager
 from engine.loop import Engine, trace_header
 from engine.request import Request, SequenceStatus
 from engine.settings import Settings
 from engine.trace.metrics import Metrics, measure
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
-from engine.trace.track import ACTIONS, HAPPENINGS, REASONS
+from engine.trace.track import ACTIONS, BLOCK_STATES, HAPPENINGS, REASONS
 from engine.workload import ListWorkload
+from tests.cases.written import WrittenSlots
 
 MAX_CUTS = 2_000
+MAX_FREE = 10_000
+"""So many ids of the free list are looked at."""
 
 
 @dataclass(slots=True)
@@ -69,13 +74,20 @@ class RequestFacts:
 
 
 class _Observer:
-    """Executor of one time unit a step; keeps the rows of every batch."""
+    """Executor of one time unit a step; keeps the rows of every batch, and what is wrong with the memory after it."""
 
     def __init__(self, settings: Settings) -> None:
         self._executor = SimulatedExecutor(CostModel.of(settings))
+        self._written = WrittenSlots(settings.block_size)
         self.rows: list[list[tuple[str, int, int, int, int]]] = []
+        self.kv: KVManager | None = None
+        self.stale: list[str] = []
+        self.free_twice: list[str] = []
 
     def execute(self, batch: Batch) -> StepOutput:
+        if isinstance(self.kv, HashedKV):
+            self._written.note(batch)
+            self._look(self.kv, batch.step)
         self.rows.append(
             [
                 (row.sequence.group.request.request_id, row.sequence.sample, row.start, row.num_tokens, row.num_samples)
@@ -83,6 +95,14 @@ class _Observer:
             ]
         )
         return self._executor.execute(batch)
+
+    def _look(self, kv: HashedKV, step: int) -> None:
+        problem = self._written.difference(kv)
+        if problem is not None:
+            self.stale.append(f"step {step}: {problem}")
+        free = kv.pool.free_list.ids(MAX_FREE)
+        if len(free) != len(set(free)):
+            self.free_twice.append(f"step {step}: the free list is {free}")
 
 
 class _Arrivals(ListWorkload):
@@ -100,14 +120,16 @@ class _Arrivals(ListWorkload):
 
 @dataclass(slots=True)
 class RunFacts:
-    """A finished run. `requests` are in order of arrival."""
+    """A finished run. `requests` are in order of arrival; `stale` and `free_twice` say where a prefix cache names content
+    that a block does not hold, and where the free list names a block twice."""
 
     settings: Settings
     trace: Trace
     steps: list[StepFacts]
     requests: dict[str, RequestFacts]
     metrics: Metrics
-    error: str | None = None
+    stale: list[str] = field(default_factory=list)
+    free_twice: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, settings: Settings, requests: list[Request]) -> "RunFacts":
@@ -115,11 +137,13 @@ class RunFacts:
         observer, workload = _Observer(settings), _Arrivals(requests)
         recorder = Recorder(trace_header(settings, "case"))
         engine = Engine(settings, recorder, observer)
+        observer.kv = engine.kv
         engine.run(workload)
         engine.check()
         trace = recorder.trace()
         metrics = measure(trace)
         facts = cls(settings, trace, _steps(trace, observer.rows), _requests(trace, metrics), metrics)
+        facts.stale, facts.free_twice = observer.stale, observer.free_twice
         facts._place_happenings(workload.seen)
         facts._count_free_blocks()
         return facts
@@ -178,6 +202,8 @@ class RunFacts:
                         step.rejected.append(request)
             elif kind in names:
                 getattr(self.steps[self.trace.step_of(record["event"])], names[kind]).append(request)
+            if kind == "hit":
+                self.requests[request].hit_tokens += record["amount"]
             if kind == "preempted":
                 self.requests[request].recomputed_tokens += record["amount"]
 
@@ -187,7 +213,7 @@ class RunFacts:
         first, end = self.settings.block_range
         for step in self.steps:
             states = self.trace.cut(step=step.step).tracks["blocks"]["state"][first:end]
-            step.free_blocks = int((states == 0).sum())
+            step.free_blocks = int((states != BLOCK_STATES.index("used")).sum())
 
 
 def facts_of_log(log: list[dict[str, Any]]) -> list[StepFacts]:

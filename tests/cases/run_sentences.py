@@ -6,6 +6,7 @@ Every predicate looks at what the engine did: the steps, decisions and frames of
 import math
 
 from engine.kv.paged import num_blocks_for
+from engine.trace.track import BLOCK_STATES
 from tests.cases.run_facts import RunFacts, StepFacts
 from tests.cases.sentences import Sentences
 
@@ -98,10 +99,20 @@ def _used_and_free(facts: RunFacts, total: str) -> str | None:
     """The manager's own count of used blocks and the free ones of the frame are the whole pool."""
     for step, used in enumerate(facts.trace.steps["num_used"].tolist()):
         states = facts.trace.cut(step=step, at="scheduled").tracks["blocks"]["state"]
-        free = int((states == 0).sum())
+        free = int((states != BLOCK_STATES.index("used")).sum())
         if used + free != int(total):
             return f"step {step} has {used} used and {free} free"
     return None
+
+
+@MUST_HOLD.says(r"no block id occurs twice in the free list")
+def _free_once(facts: RunFacts) -> str | None:
+    return _first(facts.free_twice)
+
+
+@MUST_HOLD.says(r"every cached key points to a block that still holds that content")
+def _known_is_there(facts: RunFacts) -> str | None:
+    return _first(facts.stale)
 
 
 @MUST_HOLD.says(r"tokens emitted in a step <= (?:the )?number of running requests in that step")

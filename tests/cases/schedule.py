@@ -38,8 +38,6 @@ def check_run(case: dict[str, Any], path: Path) -> Findings:
 def settings_of(given: dict[str, Any]) -> Settings:
     """Settings of a run; the default engine is the one the cases describe."""
     pool, scheduler = given.get("pool"), given.get("scheduler", {})
-    if pool and pool.get("prefix_caching"):
-        raise Unsupported("needs prefix caching, which is not built yet")
     unknown = sorted(set(scheduler) - _SCHEDULER_KEYS)
     if unknown:
         raise Unsupported(f"the scheduler setting {unknown[0]!r} has no meaning here")
@@ -55,7 +53,11 @@ def settings_of(given: dict[str, Any]) -> Settings:
     for name in ("max_num_seqs", "max_num_batched_tokens", "max_model_len"):
         values[name] = scheduler.get(name)
     if pool:
-        values |= {"num_blocks": pool.get("num_blocks"), "block_size": pool.get("block_size", 16)}
+        values |= {
+            "num_blocks": pool.get("num_blocks"),
+            "block_size": pool.get("block_size", 16),
+            "prefix_caching": pool.get("prefix_caching", False),
+        }
     return Settings.of(values)
 
 
@@ -95,6 +97,8 @@ def _check_entry(findings: Findings, facts: RunFacts, key: str, value: Any) -> N
         else:
             used = total - (facts.steps[step].free_blocks or 0)
             findings.add(key, None if used in as_list(value) else f"{used} blocks are in use, expected {value}")
+    elif key.startswith("hit_tokens_") and key[11:] in facts.requests:
+        findings.equal(key, facts.requests[key[11:]].hit_tokens, value)
     elif key.startswith("allowed_for_") and key[12:] in facts.requests:
         request = facts.requests[key[12:]]
         if all(_summary_problem(request, option) for option in value):

@@ -14,10 +14,18 @@ from tests.engine.live_state import StateRecorder, assert_equal
 
 
 class LostTokens(Listener):
-    """Tokens that each request has to compute again."""
+    """Tokens that each request has to compute again, and those that it found in the prefix cache."""
 
     def __init__(self) -> None:
         self.of: dict[int, int] = {}
+        self.hit_by: dict[int, int] = {}
+
+    def hit(self, seq, blocks: list[int]) -> None:
+        tokens = seq.num_computed_tokens
+        self.hit_by[seq.group.index] = self.hit_by.get(seq.group.index, 0) + tokens
+
+    def matched(self, seq, node, blocks: list[int]) -> None:
+        self.hit(seq, blocks)
 
     def preempted(self, group, cause, lost: int, available: int) -> None:
         self.of[group.index] = self.of.get(group.index, 0) + lost
@@ -37,14 +45,21 @@ def runs(draw) -> tuple[Settings, list[Request]]:
         "chunk_size": draw(st.sampled_from([None, 2, 5])) if values["policy"] == "chunked" else None,
         "admit_lookahead": draw(st.sampled_from([0, 0, 1, 5])),
         "null_block": draw(st.booleans()),
+        "prefix_caching": values["kv_manager"] == "paged" and draw(st.booleans()),
+        "long_prefill_token_threshold": draw(st.sampled_from([None, None, 4])),
         "step_time": 1.0,
     }
+    if values["policy"] == "chunked" and values["victim"] == "lowest_priority":
+        values["admit_full_prompt"] = True  # else parts of prompts of equal importance may preempt each other for ever
     if values["num_blocks"] is None and values["free_list"] == "stack":
         values["free_list"] = "fifo"
-    size = st.tuples(st.integers(0, 20), st.integers(0, 25), st.sampled_from([1, 1, 1, 2, 3]), st.integers(0, 12))
+    counts = (st.integers(0, 20), st.integers(0, 25), st.sampled_from([1, 1, 1, 2, 3]), st.integers(0, 12))
+    size = st.tuples(*counts, st.booleans())
     requests = [
-        Request(f"r{i}", float(arrival), Prompt.of_length(prompt_len, i), SamplingParams(n, max_tokens))
-        for i, (arrival, prompt_len, n, max_tokens) in enumerate(draw(st.lists(size, min_size=1, max_size=8)))
+        Request(
+            f"r{i}", float(arrival), Prompt.of_length(length, i if own else -1), SamplingParams(n, most), priority=i % 3
+        )
+        for i, (arrival, length, n, most, own) in enumerate(draw(st.lists(size, min_size=1, max_size=8)))
     ]
     return Settings.of(values), requests
 
@@ -93,5 +108,5 @@ def test_a_random_run_ends_with_every_request_served_and_every_block_back(run):
         assert all(seq.num_output_tokens == group.max_tokens for seq in group.sequences)
         stored = group.prompt_len + len(group.sequences) * (group.max_tokens - 1)
         computed = sum(scheduled.get(seq.index, 0) for seq in group.sequences)
-        assert computed == stored + lost.of.get(group.index, 0)
+        assert computed == stored + lost.of.get(group.index, 0) - lost.hit_by.get(group.index, 0)
     assert engine.kv.num_used == 0

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from engine.kv.contiguous import ContiguousKV
+from engine.kv.hashed import HashedKV
 from engine.kv.paged import PagedKV
+from engine.kv.radix import RadixKV
 from engine.loop import Engine, trace_header
 from engine.request import SequenceStatus
 from engine.sequence import Sequence, SequenceGroup
@@ -43,7 +45,9 @@ class Mirror(Recorder):
         num_sequences = sum(request["n"] for request in trace.requests)
         self._request_state = np.zeros((len(trace.requests), 3), np.int32)
         self._sequence_state = np.tile(np.array([0, -1, 0, 0], np.int32), (num_sequences, 1))
-        self._key_order = _key_order(trace)
+        self._keys = _keys_of_tables(trace)
+        self._table_state = np.full(len(self._keys), -1, np.int32)
+        self._tables: dict[int, list[int]] = {}
 
     def arrived(self, group: Any) -> None:
         self._open_groups.append(group)
@@ -78,31 +82,52 @@ class Mirror(Recorder):
 
     def _compare_blocks(self, frame: Frame, sequences: list[Sequence]) -> None:
         """Every table entry; of every block use, count and filled slots: the most that one of its readers stored."""
-        size, holders = self.kv.block_size, [seq for seq in sequences if seq.block_table]
-        holders.sort(key=lambda seq: seq.index)
-        counts = np.array([len(seq.block_table) for seq in holders], np.int64)
-        index = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        computed = np.repeat(np.array([seq.num_computed_tokens for seq in holders], np.int64), counts)
-        owners = np.repeat(np.array([seq.index for seq in holders], np.int64), counts)
-        blocks = np.array([block for seq in holders for block in seq.block_table], np.int64)
-
-        keys = self._finished_trace.tracks["tables"].keys
-        assert keys is not None
-        slots = self._key_order[frame.tracks["tables"]["block"][self._key_order] >= 0]
-        theirs = (*keys[slots].T, frame.tracks["tables"]["block"][slots])
-        same = all(np.array_equal(*pair) for pair in zip((owners, index, blocks), theirs, strict=True))
-        assert same, self._where("tables")
+        for seq in sequences:
+            if seq.block_table != self._tables.get(seq.index, []):
+                self._take_table(seq)
+        assert np.array_equal(frame.tracks["tables"]["block"], self._table_state), self._where("tables")
 
         expected = np.zeros((len(frame.tracks["blocks"]["state"]), 3), np.int32)
         for pool in (self.kv.pool, self.kv.host):
             used = np.fromiter(pool.used, int, len(pool.used))
             expected[used, 0] = 1
             expected[used, 1] = np.fromiter(pool.used.values(), int, len(pool.used))
-        np.maximum.at(expected[:, 2], blocks, np.clip(computed - index * size, 0, size))
+        slots, size = np.flatnonzero(self._table_state >= 0), self.kv.block_size
+        blocks, computed = self._table_state[slots], self._sequence_state[self._keys[slots, 0], 3]
+        filled = np.clip(computed - self._keys[slots, 1] * size, 0, size)
+        named = np.bincount(blocks, minlength=len(expected))
+        expected[blocks, 2] = filled
+        shared = named[blocks] > 1
+        np.maximum.at(expected[:, 2], blocks[shared], filled[shared])
+        if isinstance(self.kv, HashedKV):
+            expected[self.kv.pool.free_list.cached()] = (2, 0, size)
+        if isinstance(self.kv, RadixKV):
+            expected[sorted(self.kv.pool.stored - self.kv.pool.used.keys())] = (2, 0, size)
+            self._compare_tree(frame)
         self._same(frame, "blocks", expected, ("state", "ref_count", "fill"))
-        owner, named = frame.tracks["blocks"]["owner"], np.bincount(blocks, minlength=len(expected))
-        assert np.array_equal(owner >= 0, expected[:, 0] > 0), self._where("owners")
+        owner = frame.tracks["blocks"]["owner"]
+        assert np.array_equal(owner >= 0, expected[:, 0] == 1), self._where("owners")
         assert np.array_equal(named, expected[:, 1]), self._where("table entries against reference counts")
+
+    def _take_table(self, seq: Sequence) -> None:
+        """A block table has changed: write it to the slots of its sequence."""
+        table, slots = list(seq.block_table), self._finished_trace.slots_of(seq.index)
+        same = self._keys[slots[: len(table)], 1].tolist() == list(range(len(table)))
+        assert same, self._where(f"slots of sequence {seq.index}")
+        self._table_state[slots] = -1
+        self._table_state[slots[: len(table)]] = table
+        self._tables[seq.index] = table
+
+    def _compare_tree(self, frame: Frame) -> None:
+        """Every node with its parent, its part of the token pool, its locks and its age."""
+        track, tokens = frame.tracks["nodes"], self._finished_trace.tokens
+        nodes = list(self.kv.tree.root.below())
+        expected = np.tile(np.array([-1, 0, 0, 0], np.int32), (len(track["parent"]), 1))
+        for node in nodes:
+            expected[node.number] = (node.parent.number, len(node.key), node.lock_ref, node.last_access)
+            part = tokens[track["first"][node.number] :][: len(node.key)]
+            assert (tuple(part[:, 0]), tuple(part[:, 1])) == (node.key, node.slots), self._where("tokens of a node")
+        self._same(frame, "nodes", expected, ("parent", "num_tokens", "lock_ref", "last_access"))
 
     def _compare_strips(self, frame: Frame, sequences: list[Sequence]) -> None:
         assert isinstance(self.kv, ContiguousKV)
@@ -123,13 +148,10 @@ class Mirror(Recorder):
         return f"after event {self.event} of {self._finished_trace.num_events}: {what}"
 
 
-def _key_order(trace: Trace) -> np.ndarray:
-    """Slots of all block tables, by sequence and logical index."""
-    if "tables" not in trace.tracks:
-        return np.zeros(0, int)
-    keys = trace.tracks["tables"].keys
-    assert keys is not None
-    return np.lexsort((keys[:, 1], keys[:, 0]))
+def _keys_of_tables(trace: Trace) -> np.ndarray:
+    """[num_slots, 2]: sequence and logical index of every slot of the block tables."""
+    keys = trace.tracks["tables"].keys if "tables" in trace.tracks else None
+    return np.zeros((0, 2), np.int32) if keys is None else keys
 
 
 def tell(scenario: Scenario, run: str, recorder: Recorder) -> Recorder:

@@ -1,41 +1,50 @@
 """Which comparison knows the recorded runs of which engine, and what those without one need.
 
-Each engine is a file of its own beside this one; here the recorded lines of a case are found and handed over.
+Each engine is a file of its own beside this one, imported when one of its cases comes; here the recorded lines of a
+case are found and handed over.
 """
 
 import json
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tests.cases.verdict import Findings, Unsupported
-from tests.goldens import vllm_v0, vllm_v1
 
 Answer = dict[str, Any]
-Comparison = Callable[[Findings, dict[str, Any], list[Answer]], None]
 
-RUNNERS: dict[tuple[str, str | None], Comparison] = {
-    ("vllm-v0", None): vllm_v0.compare,
-    ("vllm-v1", "cache"): vllm_v1.compare,
+RUNNERS: dict[tuple[str, str | None], tuple[str, str]] = {
+    ("mini-sglang", "tree"): ("mini_sglang", "compare"),
+    ("nano-vllm", None): ("nano_vllm", "compare"),
+    ("sglang", "policy"): ("sglang", "compare_policy"),
+    ("sglang", "tree"): ("sglang", "compare_tree"),
+    ("vllm-v0", None): ("vllm_v0", "compare"),
+    ("vllm-v1", "cache"): ("vllm_v1", "compare"),
+    ("vllm-v1", "sched"): ("vllm_v1", "compare"),
 }
-LATER = {
-    ("mini-sglang", "tree"): "needs the radix tree",
-    ("nano-vllm", None): "needs prefix caching",
-    ("sglang", "policy"): "needs the radix tree",
-    ("sglang", "tree"): "needs the radix tree",
-    ("vllm-v1", "sched"): "needs the scheduler preset of vLLM V1",
+"""(engine, mode) -> the module and its function (findings, case, answers) that compares every line."""
+
+NEEDS = {
+    "mini_sglang": "the radix tree",
+    "nano_vllm": "prefix caching",
+    "sglang": "the radix tree",
 }
 
 
 def check(case: dict[str, Any], path: Path) -> Findings:
-    """Run the operations of a case and compare every line."""
-    kind = (case["engine"], case.get("mode"))
-    if kind in LATER:
-        raise Unsupported(f"{LATER[kind]}, which is not built yet")
-    if kind not in RUNNERS:
-        raise Unsupported(f"there is no runner for the engine {kind[0]!r} in mode {kind[1]!r}")
+    """Run the operations of a case and compare every line. Raises Unsupported where nothing here knows the engine."""
+    engine, mode = case["engine"], case.get("mode")
+    if (engine, mode) not in RUNNERS:
+        raise Unsupported(f"there is no runner for the engine {engine!r} in mode {mode!r}")
+    name, function = RUNNERS[engine, mode]
+    try:
+        runner = import_module(f"{__package__}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{__package__}.{name}":
+            raise
+        raise Unsupported(f"needs {NEEDS[name]}, which is not built yet") from None
     findings = Findings()
-    RUNNERS[kind](findings, case, _answers(path))
+    getattr(runner, function)(findings, case, _answers(path))
     return findings
 
 

@@ -41,7 +41,7 @@ def sentence(data: Any) -> str:
     with pytest.raises(ScenarioError) as caught:
         Scenario.load(data)
     text = str(caught.value)
-    assert "\n" not in text and len(text) < 600
+    assert "\n" not in text and len(text) < 700
     return text
 
 
@@ -246,3 +246,34 @@ def test_any_request_is_read_or_refused_in_one_sentence(change: dict[str, Any]) 
         Scenario.load(changed(requests=[{**REQUEST, **change}])).dump()
     except ScenarioError as error:
         assert "\n" not in str(error)
+
+
+def test_words_of_prompts_and_answers_become_tokens_and_are_written_as_words_again() -> None:
+    requests = [
+        {"id": "A", "arrival_s": 0.0, "prompt": "be kind", "output_len": 2, "output": "be brief"},
+        {"id": "B", "arrival_s": 0.0, "prompt": "kind and brief", "output_len": 1},
+        {"id": "C", "arrival_s": 0.0, "prompt": [7, 3], "output_len": 1, "output": [900]},
+    ]
+    scenario = Scenario.load(changed(requests=requests))
+    assert scenario.vocabulary == ("be", "kind", "brief", "and")
+    assert scenario.requests is not None
+    first, second, third = scenario.requests
+    assert (first.prompt.token_ids, first.output_script) == ((0, 1), ((0, 2),))
+    assert (second.prompt.token_ids, second.output_script) == ((1, 3, 2), None)
+    assert (third.prompt.token_ids, third.output_script) == ((7, 3), ((900,),))
+    assert scenario.dump()["requests"] == requests
+
+
+def test_ids_that_are_not_numbered_by_first_appearance_stay_ids() -> None:
+    requests = [
+        {"id": "A", "arrival_s": 0.0, "prompt": [1, 0], "output_len": 1},
+        {"id": "B", "arrival_s": 0.0, "prompt": "a b", "output_len": 1},
+    ]
+    assert Scenario.load(changed(requests=requests)).dump()["requests"] == requests
+
+
+@pytest.mark.parametrize("answer", ["one", [1, 2, 3], [-1, 2], {"len": 2}, 7])
+def test_an_answer_has_the_length_that_is_announced(answer: Any) -> None:
+    request = {"id": "A", "prompt": {"len": 3}, "output_len": 2, "output": answer}
+    assert "requests[0]: output is" in sentence(changed(requests=[request], bookmarks=[]))
+    assert "one sample" in sentence(changed(requests=[{**request, "n": 2, "output": [1, 2]}], bookmarks=[]))

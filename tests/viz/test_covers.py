@@ -18,7 +18,7 @@ from viz.covers.blocks import draw_blocks, grid_of
 from viz.covers.lanes import places_of
 from viz.covers.people import hues
 from viz.covers.strips import holes, strips_of
-from viz.player.script import javascript
+from viz.player.script import stylesheet
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -145,7 +145,13 @@ def test_states_have_the_numbers_of_the_engine() -> None:
 def test_the_colours_are_those_of_the_player() -> None:
     colours = set(re.findall(r"#[0-9A-F]{6}", covers.stylesheet()))
     assert len(colours) > 40
-    assert colours <= set(re.findall(r"#[0-9A-F]{6}", javascript()))
+    assert colours <= set(re.findall(r"#[0-9A-F]{6}", stylesheet()))
+
+
+def test_a_tree_has_a_box_for_each_node_and_an_edge_to_each() -> None:
+    svg = covers.cover(catalogue.load()["two-chats-two-shots"])
+    assert len(_elements(svg, "path", "branch")) == len(_elements(svg, "rect", "solid")) > 3
+    assert any(word.startswith("You are") for word in _words(svg))
 
 
 def test_names_from_a_scenario_are_text() -> None:

@@ -14,7 +14,7 @@ from scenarios import catalogue
 from scenarios.run import run
 from viz.export import POLICY, offline_page, run_bytes
 from viz.player.script import javascript, stylesheet
-from viz.player.words import WORDS
+from viz.player.words import labels
 
 
 class Scripts(HTMLParser):
@@ -67,8 +67,8 @@ def test_the_page_is_as_small_as_player_and_run_allow_and_asks_for_nothing() -> 
     page = offline_page([blob], title="Four samples")
     player = sum(len(gzip.compress(text.encode())) for text in (javascript(), stylesheet()))
     # base64 makes four letters of three bytes; the rest are the labels and the frame of the page
-    labels = len(json.dumps(WORDS["en"]))
-    assert len(page.encode()) <= (player + len(blob)) * 4 / 3 + labels + 3_000
+    texts = len(json.dumps(labels("en")))
+    assert len(page.encode()) <= (player + len(blob)) * 4 / 3 + texts + 3_000
     assert Scripts(page).addresses == []
     assert f'content="{POLICY}"' in page and POLICY.startswith("default-src 'none';")
     assert re.findall(r"https?:", page) == []

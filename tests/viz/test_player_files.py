@@ -15,16 +15,14 @@ from tests.browser.player_page import player_page
 from viz import player
 from viz.player import envelope
 from viz.player.script import javascript, joined, source_files, stripped, stylesheet
+from viz.player.words import labels
 
 FOLDER = Path(player.__file__).parent / "js"
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 
 
 def vocabulary() -> dict:
-    text = (FOLDER / "run" / "vocabulary.js").read_text(encoding="utf-8")
-    found = re.search(r"const VOCABULARY = (\{.*?\n\});", text, re.DOTALL)
-    assert found is not None
-    return json.loads(found[1])
+    return json.loads(json.dumps(labels("en")["vocabulary"]))
 
 
 def test_all_files_together_stay_under_sixty_kilobytes_compressed():

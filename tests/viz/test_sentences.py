@@ -11,7 +11,7 @@ from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
 from engine.trace.chunk import Chunk
 from engine.trace.trace import Trace
-from engine.trace.track import ACTIONS, HAPPENINGS, REASONS
+from engine.trace.track import ACTIONS, EVICTION_REASONS, HAPPENINGS, REASONS
 from engine.workload import ListWorkload
 from tests.engine.trace import synthetic
 from tests.engine.trace.test_frame import HEADER, REQUEST
@@ -78,6 +78,14 @@ def test_who_waits_says_what_is_missing_and_who_is_before_it() -> None:
     assert "B waits because it needs 1 seat and 0 are free." in said(seats)
     tokens = run(Settings(max_num_batched_tokens=8), ("A", 6, 4, 1), ("B", 6, 4, 1))
     assert "B waits because it computes 6 tokens and 2 are left in this step." in said(tokens)
+
+
+def test_free_blocks_whose_content_is_known_count_as_free() -> None:
+    """A leaves 2 full blocks that stay known and one that does not; B shares nothing with it."""
+    trace = run(Settings(block_size=4, num_blocks=4, prefix_caching=True), ("A", 9, 1, 1), ("B", 9, 2, 1))
+    sentences = said(trace)
+    assert "B waits because it needs 3 blocks and 1 is free." in sentences
+    assert "B is admitted because it needs 3 blocks and 4 are free." in sentences
 
 
 def test_a_preemption_names_who_needed_the_block() -> None:
@@ -200,7 +208,7 @@ def test_templates_name_only_operands_that_exist_and_open_with_a_bold_clause() -
     for messages in MESSAGES.values():
         assert list(messages) == list(CODES)
         for message in messages.values():
-            rest = re.sub(r"\{[bsrnS][0-3](\|[^|{}]+\|[^|{}]+)?\}", "", message.text)
+            rest = re.sub(r"\{[bsrnSw][0-3](\|[^|{}]+\|[^|{}]+)?\}", "", message.text)
             assert "{" not in rest
             assert message.text.startswith("**")
             assert message.text.count("**") == 2
@@ -208,7 +216,7 @@ def test_templates_name_only_operands_that_exist_and_open_with_a_bold_clause() -
 
 
 def test_every_reason_to_wait_or_refuse_has_words() -> None:
-    without = {"fits", "alone", "step_limit", "never_fits"}
+    without = {"fits", "alone", "step_limit", "never_fits", *EVICTION_REASONS.values()}
     assert set(REASONS) - without <= set(CODES)
 
 

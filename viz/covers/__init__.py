@@ -16,6 +16,7 @@ from viz.covers.lanes import draw_lanes
 from viz.covers.shares import draw_shares
 from viz.covers.strips import draw_strips
 from viz.covers.svg import Drawing
+from viz.covers.tree import draw_tree
 
 LANGUAGE = "en"
 
@@ -41,6 +42,8 @@ def stylesheet() -> str:
 def _picture(scenario: Scenario, trace: Trace) -> Callable[[Trace, int, int], Drawing]:
     if scenario.chips[:1] == ("Batching",):
         return draw_lanes
+    if "nodes" in trace.tracks:
+        return draw_tree
     return draw_strips if "strips" in trace.tracks else draw_blocks
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from viz.player.script import javascript, stylesheet
-from viz.player.words import WORDS
+from viz.player.words import labels
 
 MAX_RUNS = 3
 LINK_KEYS = ("f", "pane", "lead", "clock", "t", "sel")
@@ -42,7 +42,7 @@ def player(
     """
     if not 1 <= len(blobs) <= MAX_RUNS:
         raise ValueError(f"The player shows 1 to {MAX_RUNS} runs at once, not {len(blobs)}.")
-    options = {"height": height, "frame": frame, "link": "query" if link else "", "words": WORDS[lang]}
+    options = {"height": height, "frame": frame, "link": "query" if link else "", "words": labels(lang)}
     _component()(key=key, data=envelope(blobs, options), width="stretch", height="content")
 
 

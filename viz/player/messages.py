@@ -1,7 +1,8 @@
 """The templates of the sentences, one table a language; the player only substitutes.
 
 `**...**` is the bold first clause. Fields name an operand by its number: {b0} a block, {s1} a sequence, {r0} a request,
-{n2} a number, {n2|block|blocks} a number with the word for one or for any other count, {S3} a list of sequences.
+{n2} a number, {n2|block|blocks} a number with the word for one or for any other count, {S3} a list of sequences,
+{w4} the words of a node of the radix tree.
 The order of the table is the order of rarity: of all that happens in a frame, the first one in the table speaks.
 """
 
@@ -51,6 +52,13 @@ ENGLISH: dict[str, Message] = {
         oversize="**{r0} runs alone** because its {n1|token|tokens} exceed the {n2} of a step.",
     ),
     **_all(
+        "evict",
+        evicted="**{w0} is evicted** because {n1|slot is|slots are} needed, {n2|is|are} free, "
+        "and it was unused for longest.",
+        evicted_by_policy="**{w0} is evicted** because {n1|slot is|slots are} needed, {n2|is|are} free, "
+        "and the policy puts it first.",
+    ),
+    **_all(
         "copy",
         copied="**Block {b0} is copied to {b1}** because {s2} is about to write where {S3} still read.",
         copied_from_one="**Block {b0} is copied to {b1}** because {s2} is about to write where {S3} still reads.",
@@ -59,6 +67,13 @@ ENGLISH: dict[str, Message] = {
     **_all(
         "no_copy",
         written_in_place="**{s0} writes into block {b1} in place** because nobody else reads it any more.",
+    ),
+    **_all("split", split="**A node is split after {w0}** because another prompt goes on differently from there."),
+    **_all(
+        "hit",
+        hit="**{n0} of {n1|token|tokens} are reused** because {r2} left them in the tree.",
+        hit_words="**{n0} of {n1|word|words} are reused** because {r2} left them in the tree.",
+        hit_own="**{n0} of {n1|token|tokens} are reused** because they are still in the tree.",
     ),
     **_all(
         "share",
@@ -92,9 +107,12 @@ ENGLISH: dict[str, Message] = {
         "finish",
         finished="**{r0} is finished** after {n1|token|tokens}; {n2|block returns|blocks return} to the pool.",
         finished_strip="**{r0} is finished** after {n1|token|tokens}; {n2|slot returns|slots return}.",
+        finished_in_tree="**{r0} is finished** after {n1|token|tokens}; what it computed stays in the tree.",
         finished_held="**{r0} is finished** after {n1|token|tokens}; its seat stays taken until the batch ends.",
         finished_only="**{r0} is finished** after {n1|token|tokens}.",
     ),
+    **_all("store", inserted="**{r0} leaves {n1|token|tokens} in the tree:** {w2}."),
+    **_all("lock", locked="**{r0} locks {n1|token|tokens}** down to {w2}, so that nobody evicts them."),
     **_all(
         "allocate",
         allocated="**{s0} gets block {b1}** because its last block is full.",
@@ -131,12 +149,17 @@ TAGS: dict[str, dict[str, str]] = {
     "en": {
         "reject": "Refused",
         "preempt": "Preemption",
+        "evict": "Eviction",
         "copy": "Copy on write",
         "no_copy": "Write in place",
+        "split": "Split",
+        "hit": "Hit",
         "share": "Sharing",
         "admit": "Admission",
         "wait": "Waiting",
         "finish": "Finished",
+        "store": "Stored",
+        "lock": "Lock",
         "allocate": "New block",
         "release": "Release",
         "swap": "Swap",

@@ -10,7 +10,9 @@ import numpy as np
 
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENING_COLUMNS, HAPPENINGS, REASONS, RESOURCES
+from viz.player.free_blocks import free_blocks
 from viz.player.messages import CODES
+from viz.player.nodes import inserters
 from viz.player.occupants import num_seated, previous_occupants, tokens_before
 
 NUM_OPERANDS = 4
@@ -37,7 +39,7 @@ class _Narrator:
         self.lists: list[int] = []
         self.is_paged = "strips" not in trace.tracks
         self.settings = trace.header["settings"]
-        self._free = _free_blocks(trace)
+        self._free = free_blocks(trace)
 
     def say(self, message: str, events: np.ndarray, *operands: np.ndarray | int) -> None:
         rows = np.zeros((len(events), 2 + NUM_OPERANDS), np.int64)
@@ -96,6 +98,29 @@ def _preemptions(n: _Narrator) -> None:
         n.say("preempted_itself", events[full & itself], request[full & itself])
         short = ~full & ~itself
         n.say("preempted_short", events[short], request[short], cause[short], free[short])
+
+
+def _tree(n: _Narrator) -> None:
+    """What happens in the radix tree. Of several evictions or splits in one event the first one speaks."""
+    if "nodes" not in n.trace.tracks:
+        return
+    for reason, rows in n.decided("evict"):
+        message = "evicted" if reason == "unused_longest" else "evicted_by_policy"
+        n.say(message, rows["event"], rows["other"], rows["needed"], rows["available"])
+    rows = n.happened("split")
+    n.say("split", rows["event"], rows["target"])
+    rows = n.happened("hit")
+    events, request, tokens = rows["event"], rows["request"], rows["amount"]
+    source = inserters(n.trace, rows["target"], events)
+    prompts = np.array([r["prompt_len"] for r in n.trace.requests], np.int64)[request]
+    other = (source >= 0) & (source != request)
+    message = "hit_words" if n.trace.header.get("vocabulary") else "hit"
+    n.say(message, events[other], tokens[other], prompts[other], source[other])
+    n.say("hit_own", events[~other], tokens[~other], prompts[~other])
+    for kind in ("inserted", "locked"):
+        rows = n.happened(kind)
+        known = (rows["request"] >= 0) & (rows["amount"] > 0)
+        n.say(kind, *(rows[name][known] for name in ("event", "request", "amount", "target")))
 
 
 def _copies(n: _Narrator) -> None:
@@ -185,7 +210,10 @@ def _endings(n: _Narrator) -> None:
     stays = events[~has_returned], request[~has_returned], tokens[~has_returned]
     n.say("finished_held" if n.settings.get("policy") == "static" else "finished_only", *stays)
     for_pool = events[has_returned], request[has_returned], tokens[has_returned], returned[has_returned]
-    n.say("finished" if n.is_paged else "finished_strip", *for_pool)
+    if "nodes" in n.trace.tracks:
+        n.say("finished_in_tree", *for_pool[:3])
+    else:
+        n.say("finished" if n.is_paged else "finished_strip", *for_pool)
 
 
 def _memory(n: _Narrator) -> None:
@@ -223,6 +251,7 @@ def _steps(n: _Narrator) -> None:
 _TELLINGS: tuple[Callable[[_Narrator], None], ...] = (
     _refusals,
     _preemptions,
+    _tree,
     _copies,
     _sharing,
     _admissions,
@@ -237,23 +266,6 @@ def _sum_at(events: np.ndarray, moments: np.ndarray, amounts: np.ndarray) -> np.
     """For each of `events` the sum of the amounts whose moment (ascending) it is."""
     total = np.concatenate((np.zeros(1, np.int64), np.cumsum(amounts, dtype=np.int64)))
     return total[np.searchsorted(moments, events, side="right")] - total[np.searchsorted(moments, events, side="left")]
-
-
-def _free_blocks(trace: Trace) -> tuple[np.ndarray, np.ndarray] | None:
-    """(events of block rows, free device blocks before the first of them and after each), None without a limit."""
-    pools = trace.header["pools"]
-    if "blocks" not in trace.tracks or not pools or pools[0].get("size") is None:
-        return None
-    first, size = pools[0]["first"], pools[0]["size"]
-    columns = trace.tracks["blocks"].columns
-    in_pool = (columns["key"] >= first) & (columns["key"] < first + size)
-    key, used = columns["key"][in_pool], (columns["state"][in_pool] != 0).astype(np.int64)
-    order = np.argsort(key, kind="stable")
-    before = np.concatenate((np.zeros(1, np.int64), used[order]))[: len(order)]
-    before[np.flatnonzero(np.diff(key[order], prepend=-1))] = 0
-    change = np.empty_like(used)
-    change[order] = used[order] - before
-    return columns["event"][in_pool], size - np.concatenate((np.zeros(1, np.int64), np.cumsum(change)))
 
 
 def _readers(trace: Trace, blocks: np.ndarray, events: np.ndarray) -> Iterator[list[int]]:

@@ -14,10 +14,11 @@ from engine.trace.owners import owners
 from engine.trace.trace import Trace
 from viz.player.messages import MESSAGES
 from viz.player.narrator import narrate
+from viz.player.nodes import node_text
 
 MAX_LISTED = 4
 """Sequences that a list names when there are more: one less, and the number of the others."""
-_FIELD = re.compile(r"\{([bsrnS])([0-9])(?:\|([^|}]*)\|([^}]*))?\}")
+_FIELD = re.compile(r"\{([bsrnSw])([0-9])(?:\|([^|}]*)\|([^}]*))?\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def sentence_text(trace: Trace, event: int, lang: str = "en") -> str:
     if row is None:
         return ""
     template = list(MESSAGES[lang].values())[row[0]].text.replace("**", "")
-    return _FIELD.sub(lambda match: _filled(trace, match, int(row[1 + int(match[2])])), template)
+    return _FIELD.sub(lambda match: _filled(trace, match, int(row[1 + int(match[2])]), event), template)
 
 
 def sequence_name(trace: Trace, sequence: int) -> str:
@@ -68,8 +69,10 @@ def sequence_name(trace: Trace, sequence: int) -> str:
     return f"{request['id']}{'.' if request['id'][-1:].isdigit() else ''}{sample}"
 
 
-def _filled(trace: Trace, match: re.Match[str], value: int) -> str:
+def _filled(trace: Trace, match: re.Match[str], value: int, event: int) -> str:
     kind = match[1]
+    if kind == "w":
+        return node_text(trace, value, event)
     if kind == "s":
         return sequence_name(trace, value)
     if kind == "r":

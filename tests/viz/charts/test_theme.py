@@ -7,7 +7,7 @@ import pytest
 
 from viz.charts.theme import BOTH, DARK, LIGHT, Palette
 
-PLAYER = (Path(__file__).parents[3] / "viz/player/js/drawing/theme.js").read_text(encoding="utf-8")
+PLAYER = (Path(__file__).parents[3] / "viz/player/player.css").read_text(encoding="utf-8")
 
 
 def _luminance(color: str) -> float:
@@ -34,7 +34,7 @@ def test_text_has_a_contrast_of_four_and_a_half_and_marks_of_three(palette: Pale
 
 @pytest.mark.parametrize(("name", "palette"), [("light", LIGHT), ("dark", DARK)])
 def test_the_player_has_the_same_colours(name: str, palette: Palette) -> None:
-    block = PLAYER[PLAYER.index(f"{name}: {{") :].split("\n  },\n")[0]
+    block = PLAYER[PLAYER.index(f"--kv-{name}: {{") :].split("\n  };\n")[0]
     for field in fields(palette):
         assert getattr(palette, field.name) in block, field.name
 

@@ -60,8 +60,13 @@ FORMULAS: Mapping[str, str] = {
     "E02": "reference count = tables that name the block",
     "E03": "4 · ⌈149 / 16⌉; 6 shared + 4 · (10 − 6)",
     "E04": "full blocks of the prompt shared, the partial one copied",
+    "E09": "⌊(25,600 − 50) / (82 − 50)⌋; 800 / 16 blocks stored once",
     "G01": "⌈10,000 / 1,500⌉",
     "G02": "budget / prefill rate",
+    "H03": "known tokens − tokens found in the tree",
+    "H04": "⌊known prefix / 16⌋ · 16",
+    "H08": "Σ tokens to compute over 8 turns",
+    "H14": "tokens found / prompt tokens",
     "L02": "exponential gaps; exp(μ + σ · normal)",
 }
 """For the worked examples that are built: what the text computes by hand."""

@@ -18,6 +18,7 @@ from engine.trace.metrics import Metrics, measure
 from engine.trace.trace import Trace
 from scenarios import catalogue as scenario_catalogue
 from scenarios.ops import BlockPoolOps
+from scenarios.radix_ops import RadixOps
 from scenarios.run import run as run_scenario
 from scenarios.scenario import Scenario
 from viz.export import run_parts
@@ -93,7 +94,7 @@ def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
     pool = scenario.settings_of(run).pool_blocks
     report(0.0, f"{len(entries):,} {name}" + (f", {pool:,} blocks" if pool is not None else ""))
 
-    def progress(engine: Engine | BlockPoolOps) -> None:
+    def progress(engine: Engine | BlockPoolOps | RadixOps) -> None:
         report(
             0.8 * engine.num_done / max(len(entries), 1),
             f"{engine.num_done:,} of {len(entries):,} {name}, iteration {engine.num_steps:,}",

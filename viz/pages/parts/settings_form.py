@@ -30,7 +30,8 @@ GROUPS: dict[str, dict[str, Field]] = {
     "Batching": {
         "policy": Field(
             "Batching",
-            "static fills a batch and waits for its end; continuous admits in every step; chunked cuts prompts",
+            "static fills a batch and waits for its end; continuous admits in every step; chunked cuts prompts; "
+            "prefill first computes prompts in steps of their own",
         ),
         "max_num_seqs": Field("Sequences at a time", "sequences that run together at most"),
         "max_num_batched_tokens": Field("Tokens in a step", "tokens that one step computes at most, its budget"),
@@ -42,6 +43,9 @@ GROUPS: dict[str, dict[str, Field]] = {
         "max_model_len": Field("Longest sequence", "tokens of prompt and output together", is_rare=True),
         "running_order": Field("First in a step", "who is scheduled first among the running", is_rare=True),
         "over_budget": Field("Prompt above the budget", "a prompt longer than the tokens of a step", is_rare=True),
+        "long_prefill_token_threshold": Field(
+            "Prompt tokens among others", "of one request in a step, unless it is the only one", is_rare=True
+        ),
     },
     "Memory": {
         "kv_manager": Field("KV memory", "blocks on demand, or one strip for each request"),
@@ -55,9 +59,32 @@ GROUPS: dict[str, dict[str, Field]] = {
         ),
         "admit_lookahead": Field("Room beyond the prompt", "tokens that have to fit on admission", is_rare=True),
         "num_host_blocks": Field("Blocks in host memory", "for what is swapped out", is_rare=True),
+        "swap_sharing": Field(
+            "A move makes of a shared block", "one block still, or one for each reader", is_rare=True
+        ),
         "pow2_of": Field("Powers of two of", "what the manager pow2 rounds up", is_rare=True),
         "null_block": Field("Keep block 0 out", "ids begin at 1, as in vLLM", is_rare=True),
         "block_script": Field("First blocks", "ids to hand out first, as 7, 2, 5", "none", is_rare=True),
+    },
+    "Prefix cache": {
+        "prefix_caching": Field("Keep full blocks known", "who begins with the same tokens reads them again"),
+        "eviction": Field("Evicted first", "which leaf of the radix tree gives up its place"),
+        "queue_order": Field("Order of the queue", "who is tried first; some orders look at what is cached"),
+        "register_at": Field("Known from", "when a full block can be found by others", is_rare=True),
+        "on_duplicate": Field("Of equal blocks", "which are known, and which of them is found", is_rare=True),
+        "keep_unwritten": Field(
+            "Keep what was not computed", "blocks of a request preempted in the step that fills them", is_rare=True
+        ),
+        "split_age": Field("A split counts as use", "of which halves of a node of the radix tree", is_rare=True),
+        "order_touches": Field("A look counts as use", "of the nodes that the order of the queue finds", is_rare=True),
+        "queue_fall_back_above": Field(
+            "Longest queue to sort", "a longer one is first come, first served", "any length", is_rare=True
+        ),
+        "queue_aging": Field("Tokens for a pass", "that waiting counts in longest prefix first", is_rare=True),
+        "in_batch_check": Field(
+            "Few cached tokens", "with so few a request waits for one with the same beginning", "no check", is_rare=True
+        ),
+        "in_batch_share": Field("Same beginning", "tokens that both of them share at least", is_rare=True),
     },
     "Clock": {
         "hardware": Field("Card", "whose bandwidth and FLOP/s the cost model takes"),
@@ -77,16 +104,48 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "max": "max: a strip of the longest sequence",
         "pow2": "pow2: a strip of a power of two",
         "oracle": "oracle: a strip of the right length",
+        "radix": "radix: pages in a tree of prefixes",
     },
     "pow2_of": {"output": "the output", "total": "prompt and output"},
     "static_start": {"now": "at once", "full": "when it is full"},
-    "victim": {"last_admitted": "the last one admitted", "fewest_outputs": "the one with the fewest tokens"},
+    "victim": {
+        "last_admitted": "the last one admitted",
+        "fewest_outputs": "the one with the fewest tokens",
+        "lowest_priority": "the least important one",
+    },
     "running_order": {"admission": "in order of admission", "decodes_first": "decodes"},
     "over_budget": {"refuse": "is refused", "wait": "waits"},
     "free_list": {
         "fifo": "freed longest ago (fifo)",
         "stack": "freed last (stack)",
         "left": "the first in memory (left)",
+        "uncached_first": "one that is not known",
+        "all_at_tail": "freed longest ago, known or not",
+    },
+    "swap_sharing": {"kept": "one block", "lost": "one for each reader"},
+    "register_at": {"schedule": "the start of its step", "update": "the end of its step"},
+    "on_duplicate": {
+        "one": "only the first is known",
+        "keep_first": "all, the first is found",
+        "last_writer": "all, the last is found",
+    },
+    "split_age": {"upper": "the upper one", "both": "both", "neither": "neither"},
+    "queue_order": {
+        "fcfs": "first come, first served",
+        "longest_prefix_first": "most cached tokens first",
+        "depth_first": "along the radix tree",
+        "shortest_prefill_first": "fewest tokens to compute first",
+        "lof": "longest answer first",
+        "priority": "most important first",
+    },
+    "eviction": {
+        "lru": "used longest ago (lru)",
+        "lfu": "used least often (lfu)",
+        "fifo": "made first (fifo)",
+        "mru": "used last (mru)",
+        "filo": "made last (filo)",
+        "slru": "used once, then used longest ago (slru)",
+        "priority": "least important",
     },
 }
 """Name of a setting -> value -> how a list shows it; other values are shown as they are."""
@@ -99,6 +158,9 @@ _UNLIMITED = frozenset(
         "max_num_batched_tokens",
         "chunk_size",
         "max_model_len",
+        "long_prefill_token_threshold",
+        "queue_fall_back_above",
+        "in_batch_check",
         "step_time",
     )
 )

@@ -48,20 +48,16 @@ function tokensSoFar({run, frame}) {
 
 function memoryShare(frame, words) {
   const {run} = frame;
-  const share = (used, taken, all) => words.compare.ofTaken(...[used, taken].map(slots => Math.round((100 * slots) / Math.max(1, all))));
+  const share = (all, ...slots) => words.compare.ofTaken(...slots.map(count => Math.round((100 * count) / Math.max(1, all))));
   if (run.tracks.strips) {
     const {used, size} = stripSums(frame);
-    return share(used, size, numSlots(run));
+    return share(numSlots(run), used, size);
   }
   const now = frame.columns("blocks");
   if (!now || !run.poolSize) return words.compare.noNumber;
   let filled = 0, taken = 0;
-  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) {
-    if (!now.state[b]) continue;
-    filled += now.fill[b];
-    taken += run.blockSize;
-  }
-  return share(filled, taken, run.poolSize * run.blockSize);
+  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) if (now.state[b]) filled += now.fill[b], taken++;
+  return share(run.poolSize * run.blockSize, filled, taken * run.blockSize);
 }
 
 // Who waits at a moment; before the first step begins, those who have arrived.
@@ -100,3 +96,4 @@ function farthestApart(panes, isTime, selected) {
   for (const pair of best ? [] : pairs) if (!best || spread(pair) > spread(best) + 1e-9) best = pair;
   return panes.map((_, i) => (best ? [best[i], finishes[i][best[i]] ?? null] : [-1, null]));
 }
+

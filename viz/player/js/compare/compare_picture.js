@@ -59,7 +59,7 @@ class ComparePicture {
         paint.line([[x, box.top - 3 * k], [x, box === panes.at(-1).box ? box.waitTop : box.bottom + 2 * k]],
           {stroke: theme.ink, width: 2 * k, dash: [5 * k, 4 * k]});
     }
-    setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name), told.tag));
+    setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name).join(words.listLast), told.tag));
   }
 
   // The moment while somebody waits: then a line grows.

@@ -5,7 +5,7 @@ function compareSentence(panes, course, position, words) {
   const {compare} = words;
   const where = momentText(course, position, words);
   const tag = course.isTime ? compare.atTime(where) : words.iteration(clamp(position.step, 0, course.numSteps - 1));
-  const place = compare.sameClock(panes.length);
+  const place = panes.length > 2 ? compare.clockOfAll(panes.length) : compare.sameClock;
   const subjects = panes.map(() => -1);
   const say = (template, values = {}, found = subjects, title = tag) =>
     ({tag: title, place: title === tag ? place : where, nodes: templateNodes(template, name => [values[name]]), subjects: found});
@@ -27,7 +27,7 @@ function compareSentence(panes, course, position, words) {
       const since = sinceText(panes[x], pair[x], here === isInBatch ? ["admitted", "resumed"] : ["finished"], course, position, words);
       if (here !== isInBatch) return say(compare.isDone, {...values, ago: since}, pair);
       const decision = panes[y].frame.decision(pair[y]);
-      const why = decision ? compare.waitsWhy(reasonText(decision, panes[y].run)) : compare.waitsNow;
+      const why = decision ? whyWaiting(reasonText(decision, panes[y].run, words), compare) : compare.waitsNow;
       return say(since ? compare.waitsSince : compare.waits, {...values, why, ago: since}, pair);
     }
   return say(...tokensAhead(panes, words));
@@ -67,7 +67,7 @@ function tokensAhead(panes, words) {
 function lengthsOf(panes, course, words) {
   const lengths = panes.map(({run}) => (course.isTime ? run.lastTime : run.numSteps));
   const order = panes.map((_, i) => i).sort((a, b) => lengths[a] - lengths[b]);
-  const text = i => (course.isTime ? formatTime(lengths[i]) : words.ofRun(panes[i].run));
+  const text = i => (course.isTime ? formatTime(lengths[i]) : words.ofRun(panes[i].run.numSteps));
   const [x, ...others] = order;
   const last = order.at(-1);
   const Y = others.map(i => panes[i].run.name + (i === last ? "" : ` ${text(i)}, `)).join("");

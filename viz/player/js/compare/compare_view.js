@@ -59,7 +59,7 @@ class CompareView extends ComparePicture {
     if (isShown) this.drawn = panes.map(pane => this.memoryPanel(pane, view));
     this.difference = differenceOf(panes, this.player.clock.isTime);
     this.subjects = this.flagMark = this.overMark = null;
-    setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name), ""));
+    setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name).join(words.listLast), ""));
   }
 
   // The blocks or strips of a pane: the same panel as on the Stage, with a view of its own.
@@ -163,7 +163,7 @@ class CompareView extends ComparePicture {
       pane.sayMark = sayMark;
       if (frame.isDone) return pane.say.replaceChildren(element("b", {}, compare.doneAt(end)));
       const early = frame.isStart ? waitingNow(pane, course) : [];
-      const {tag, nodes} = early.length ? {tag: compare.waitsNow, nodes: [compare.early(waitingText(pane, course, words), early.length)]} : frameSentence(frame, words);
+      const {tag, nodes} = early.length ? {tag: compare.waitsNow, nodes: [(early.length > 1 ? compare.earlyOnes : compare.early)(waitingText(pane, course, words))]} : frameSentence(frame, words);
       pane.say.replaceChildren(element("small", {}, tag), " ", ...nodes);
       pane.say.title = pane.say.textContent;
     });

@@ -6,7 +6,7 @@
 // Slots that are drawn one by one; longer blocks get a bar with the numbers.
 const MOST_SLOTS = 32;
 
-function isOpen(block) { return block.fill < block.size; }
+function isOpen(block) { return block.fill < block.size || block.isNew; }
 
 // Draws the body of a used block; returns {hue, ink, ground, isShared} for what is written on it. Others are done with it.
 function drawBody(paint, x, y, w, h, block, k, style) {
@@ -15,9 +15,9 @@ function drawBody(paint, x, y, w, h, block, k, style) {
   if (block.state === "free") {
     if (block.wasHue && block.progress < 1)
       paint.rect(x, y, w, h, {fill: theme.hues[block.wasHue].solid, radius: style.radius, alpha: 0.8 * (1 - block.progress)});
-    return paint.box(x, y, w, h, {stroke: theme.free, width: 1.3, ...style});
+    return paint.box(x, y, w, h, {stroke: theme.free, width: 1.3, dash: block.gone === undefined ? null : [4 * k, 3 * k], ...style});
   }
-  const isShared = block.ref > 1, hue = theme.hues[isShared ? "S" : block.hue];
+  const isShared = block.ref > 1, hue = theme.hues[isShared && block.isNew == null ? "S" : block.hue];
   paint.block(x, y, w, h, hue, {isOpen: isOpen(block), isShared, ...style});
   return isOpen(block) ? {hue, ink: theme.ink, ground: isShared ? theme.paper : hue.tint, isShared} : {hue, ink: hue.on, ground: hue.solid, isShared};
 }
@@ -32,6 +32,11 @@ function drawLargeCell(paint, x, y, w, h, block, k) {
   const body = drawBody(paint, x, y, w, h, block, k, {radius, alpha: isFading ? block.progress : 1});
   if (block.state === "free") {
     paint.text(x + pad, y + h * 0.31, block.id, {size: idSize, fill: theme.ink3, max: w - 1.5 * pad});
+    if (block.gone !== undefined) {
+      const length = paint.text(x + pad, y + h * 0.72, block.gone, {size: nameSize * 0.8, fill: theme.ink2, max: w - 1.5 * pad});
+      paint.line([[x + pad, y + h * 0.62], [x + pad + length, y + h * 0.62]], {stroke: theme.ink2, width: 1.3 * k});
+      paint.glyph("evict", x + w - 9 * k, y + 9 * k, 4 * k, theme.ink);
+    }
     if (block.was) paint.text(x + w / 2, y + h * 0.72, "was " + block.was,
       {size: Math.min(13 * k, nameSize), fill: theme.ink2, align: "center", max: w - 8 * k});
   }
@@ -46,12 +51,13 @@ function drawLargeCell(paint, x, y, w, h, block, k) {
   const put = (baseline, text, size, weight, max) => paint.text(left, baseline, text, {size, weight, max, fill: ink, ground: isShared && ground});
   put(y + h * 0.31, block.id, idSize, 550, x + w - badge - left - 4);
   const isBar = isOpen(block) && block.size > MOST_SLOTS;
-  if (block.name) put(y + h * (isBar ? 0.6 : 0.68), block.name, isBar ? nameSize * 0.85 : nameSize, 700, x + w - left - 4);
+  const nameRoom = x + w - left - 4, nameShare = Math.min(isBar ? 0.85 : 1, nameRoom / paint.measure(block.name, nameSize, 700));
+  if (block.name) put(y + h * (isBar ? 0.6 : 0.68), block.name, Math.max(11 * k, nameSize * nameShare), 700, nameRoom);
   const dot = Math.min(5.5 * k, h * 0.085);
   if (block.isCopy && !count) paint.disc(x + w - dot - 6, y + dot + 6, dot, {fill: ink});
   const length = x + w - left - w * 0.09;
   if (isBar) put(y + h * 0.83, `${block.fill}/${block.size}`, clamp(h * 0.2, 11 * k, 13 * k), 550, length);
-  if (isOpen(block)) drawSlots(paint, left, y + h * (isBar ? 0.88 : 0.78), length, h * (isBar ? 0.07 : 0.12), block, hue, k);
+  if (isOpen(block) && !block.isNew) drawSlots(paint, left, y + h * (isBar ? 0.88 : 0.78), length, h * (isBar ? 0.07 : 0.12), block, hue, k);
 }
 
 // A block in host memory: nobody runs it, so dashed; `h3` counts from the first host block.

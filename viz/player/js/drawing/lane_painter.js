@@ -129,7 +129,7 @@ function drawLane(lane, run, r, words) {
   }
   if (history.last?.status === STATUS.REJECTED && lane.frame.column >= Math.min(history.last.from, run.numSteps - 1)) {
     const decision = lane.frame.decision(r);
-    lane.note(history.last.from, decision ? rejectionText(decision) : words.status[STATUS.REJECTED], lane.theme.ink2);
+    lane.note(history.last.from, decision ? rejectionText(decision, words) : words.status[STATUS.REJECTED], lane.theme.ink2);
   }
 }
 

@@ -22,22 +22,21 @@ function legendMark(kind, {theme, k}) {
   const paint = new Paint(canvas);
   paint.begin(theme, size + 2 * edge, size + 2 * edge);
   paint.ctx.translate(edge, edge);
-  const draw = LEGEND_MARKS[kind];
-  if (draw) draw(paint, size, theme, theme.hues.K); else paint.glyph(kind, size / 2, size / 2, size * 0.45, theme.ink);
+  const draw = LEGEND_MARKS[kind], [hue, look] = LEGEND_BLOCKS[kind] ?? [];
+  if (hue) paint.block(0, 0, size, size, theme.hues[hue], {radius: 2, ...look});
+  draw?.(paint, size, theme, theme.hues.K);
+  if (!hue && !draw) paint.glyph(kind, size / 2, size / 2, size * 0.45, theme.ink);
   return canvas;
 }
 
+// Marks that are nothing but a block: its hue and look.
+const LEGEND_BLOCKS = {
+  full: ["K"], kept: ["K"], tokens: ["K"], private: ["P"], open: ["K", {isOpen: true}], fresh: ["K", {isOpen: true}], privateOpen: ["P", {isOpen: true}],
+  shared: ["S", {isShared: true}], copied: ["K", {isOpen: true}], reserved: ["K", {isOpen: true, isShared: true, width: 1.6}],
+};
 const LEGEND_MARKS = {
-  full: (p, z, t, hue) => p.block(0, 0, z, z, hue, {radius: 2}),
-  private: (p, z, t) => p.block(0, 0, z, z, t.hues.P, {radius: 2}),
-  privateOpen: (p, z, t) => p.block(0, 0, z, z, t.hues.P, {isOpen: true, radius: 2}),
-  open: (p, z, t, hue) => p.block(0, 0, z, z, hue, {isOpen: true, radius: 2}),
   free: (p, z, t) => p.box(0, 0, z, z, {stroke: t.mark, width: 1.3, radius: 2}),
-  shared: (p, z, t) => p.block(0, 0, z, z, t.hues.S, {isShared: true, radius: 2}),
-  copied: (p, z, t, hue) => {
-    LEGEND_MARKS.open(p, z, t, hue);
-    p.disc(z * 0.64, z * 0.36, z * 0.2, {fill: t.ink});
-  },
+  copied: (p, z, t) => p.disc(z * 0.64, z * 0.36, z * 0.2, {fill: t.ink}),
   now: (p, z) => p.rings([[3, 3, z - 6, z - 6, 1]], 0.72),
   wait: (p, z, t) => p.line([[0, z / 2], [z, z / 2]], {stroke: t.mark, width: 2}),
   prefill: (p, z, t, hue) => {
@@ -51,8 +50,6 @@ const LEGEND_MARKS = {
     p.glyph("preempt", z / 2, z / 2, z * 0.34, t.paper);
   },
   idle: (p, z) => p.waste(0, 1, z, z - 2, {dash: [3, 2]}),
-  tokens: (p, z, t, hue) => p.block(0, 0, z, z, hue, {radius: 2}),
-  reserved: (p, z, t, hue) => p.block(0, 0, z, z, hue, {isOpen: true, isShared: true, width: 1.6}),
   unused: (p, z, t, hue) => {
     p.waste(0, 0, z, z);
     p.box(0, 0, z, z, {stroke: hue.solid, width: 1.6});

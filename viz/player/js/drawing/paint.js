@@ -48,6 +48,17 @@ class Paint {
     ctx.globalAlpha = 1;
   }
 
+  // From one point to another, level at both ends.
+  curve(x1, y1, x2, y2, {stroke, width, dash = []}) {
+    const {ctx} = this, middle = (x1 + x2) / 2;
+    Object.assign(ctx, {strokeStyle: stroke, lineWidth: width});
+    ctx.setLineDash(dash);
+    ctx.beginPath();
+    ctx.moveTo(x1, y1);
+    ctx.bezierCurveTo(middle, y1, middle, y2, x2, y2);
+    ctx.stroke();
+  }
+
   // A rectangle whose stroke lies inside it.
   box(x, y, w, h, style) {
     const half = (style.width ?? 1) / 2;
@@ -192,7 +203,7 @@ class Paint {
     ctx.scale(z / 10, z / 10);
     ctx.translate(-12, -12);
     ctx.fillStyle = fill;
-    ctx.fill((GLYPH_SHAPES[kind] ??= new Path2D(GLYPHS[kind])));
+    ctx.fill((GLYPH_SHAPES[kind] ??= new Path2D(this.theme.glyphs[kind])));
     ctx.restore();
   }
 
@@ -205,11 +216,6 @@ class Paint {
   }
 }
 
-// In a box of 24 x 24; what has none is a disc.
-const GLYPHS = {
-  admit: "M12 3L22 20H2z", copy: "M12 1L23 12L12 23L1 12z", finish: "M4 4h16v16H4z", preempt: "M4 3h6v18H4zM14 3h6v18h-6z",
-  reject: "M2 5h20v14H2zM5 8v8h14V8zM2 17L15 5l2 2L4 19z", other: "M9 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0",
-};
 const GLYPH_SHAPES = {};
 
 function makePattern(ctx, name, theme, ratio) {

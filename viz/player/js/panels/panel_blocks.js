@@ -2,8 +2,8 @@
 // a row below. Very many blocks are pixels; a rectangle drawn over them opens as cells until Escape.
 definePanel({
   name: "blocks",
-  place: "left",
-  needs: run => run.tracks.blocks || !run.tracks.strips,
+  place: run => (run.tracks.nodes ? "bottom" : "left"),
+  needs: run => (run.tracks.blocks || !run.tracks.strips) && !run.player.showsLanes,
   create(view, box) {
     const grid = {part: null, drag: null, cursor: -1, lens: {}};
     const pick = (x, y) => {
@@ -17,9 +17,17 @@ definePanel({
     const whole = button(view.words.wholePool, () => { reset(); view.player.redraw(); }, {class: "kv-key", hidden: ""});
     box.head.append(whole);
     dragRectangle(canvas.element, grid, view);
-    listenToCellCursor(canvas.element, grid, view);
+    listenToCursor(canvas.element, grid, view, "b", {
+      start: () => Math.max(grid.run.firstBlock, blockAt(grid, 1, 1)),
+      next: (id, dx, dy) => {
+        const {columns, stride = columns, share = 1} = grid.layout, {firstBlock: first, numGpuBlocks} = grid.run;
+        return clamp(id + dx + dy * stride * share, first, first + numGpuBlocks - 1);
+      },
+      text: id => blockText(grid.frame, id, view.words),
+    });
     return {
       reset,
+      height: () => 116,
       close: () => clearTimeout(grid.lens.timer),
       draw(frame) {
         const {run} = frame;
@@ -27,17 +35,17 @@ definePanel({
         grid.run = run;
         grid.frame = frame;
         whole.hidden = !grid.part;
-        box.title(words.blocks, words.blocksRemark(run.blockSize));
+        box.title(words.blocks, words.blocksRemark(run.blockSize) + (run.tree ? words.ofTree : ""));
         if (!run.tracks.blocks) return box.say(words.notPublished);
         box.say("");
         const isMany = run.numGpuBlocks > MANY_BLOCKS;
-        legend.draw(view, isMany && !grid.part ? [] : run.hues.saysOwner ? OWNER_LEGEND : STATE_LEGEND);
+        legend.draw(view, run.tree || (isMany && !grid.part) ? [] : run.hues.saysOwner ? OWNER_LEGEND : STATE_LEGEND);
         const size = canvas.begin(view);
         Object.assign(grid, box.layout(`${run.numGpuBlocks} ${run.host?.size} ${k} ${grid.part} ${size}`, () => layoutPools(run, grid.part, ...size, k)));
         const {layout} = grid;
         canvas.element.dataset.mode = layout.mode;
         canvas.element.dataset.columns = layout.columns;
-        canvas.label(words.blocksLabel(frame.usage, run.numGpuBlocks));
+        canvas.label(words.blocksLabel(run.numGpuBlocks, frame.usage.used, frame.usage.shared, run.numGpuBlocks - frame.usage.used));
         if (grid.part) setText(box.remark, words.poolPart(blockAt(grid, 1, 1), run.numGpuBlocks));
         if (layout.mode === "pixel") drawPixelGrid(paint, grid, frame, view);
         else drawCells(paint, grid, frame, view);
@@ -93,9 +101,13 @@ function drawCells(paint, grid, frame, view) {
     describeBlock(frame, now, id, isLarge, oldRefs, copied), k));
   const scale = isLarge ? Math.min(1.1 * k, layout.width / 64) : layout.mode === "small" ? 0.62 * k : 0.5 * k;
   const alone = new Set([...oldRefs.keys(), ...copied]);
-  const runs = [...frame.changedBlocks.keys()].filter(id => !alone.has(id)).sort((a, b) => a - b);
+  const nodes = run.tree && treeBlocks(frame).node, {hot, fresh} = run.tree ? treeOf(frame) : {};
+  const isRinged = id => !alone.has(id) && (!nodes || (now.state[id] && (fresh.has(nodes[id]) || !frame.changedBlocks.get(id).state)));
+  const runs = [...frame.changedBlocks.keys()].filter(isRinged).sort((a, b) => a - b);
   const gap = layout.pitchX - layout.width + 0.5;
   paint.rings([...Paint.joinBoxes(cellBoxes(grid, runs), gap), ...cellBoxes(grid, [...alone])], scale);
+  if (hot?.size && layout.mode !== "tiny") for (const [x, y, w, h] of Paint.joinBoxes(cellBoxes(grid, range(nodes.length).filter(id => hot.has(nodes[id]))), gap))
+    paint.nowLine([[x, y + h + 4 * k], [x + w, y + h + 4 * k]], 4 * k);
   view.selection.outline(paint, frame, scale, marks => {
     const boxes = cellBoxes(grid, [...marks.blocks].sort((a, b) => a - b), frame.changedBlocks);
     return [...Paint.joinBoxes(boxes.filter(b => !b[5]), gap), ...boxes.filter(b => b[5])];
@@ -139,7 +151,10 @@ function describeBlock(frame, now, id, isLarge, oldRefs, copied) {
   const {run, progress} = frame;
   const size = run.blockSize;
   const changed = frame.changedBlocks.get(id);
+  const {node, token} = run.tree ? treeBlocks(frame) : {node: []}, n = node[id];
+  const word = n && isLarge && run.header.vocabulary ? run.tree.text(token[id], size) : "";
   if (!now.state[id]) {
+    if (n) return {id, state: "free", progress, gone: word};
     const isReleased = changed?.state && changed.owner >= 0;
     return {id, state: "free", progress, was: isReleased ? run.sequenceName(changed.owner) : "",
       wasHue: isReleased ? run.hues.of(changed.owner) : null};
@@ -147,16 +162,17 @@ function describeBlock(frame, now, id, isLarge, oldRefs, copied) {
   const owner = now.owner[id];
   const block = {id, state: "used", size, fill: now.fill[id], ref: now.ref_count[id], hue: owner >= 0 ? run.hues.of(owner) : "K",
     progress};
-  if (run.hues.focus?.size && block.ref === 1) block.hue = run.hues.of(frame.readers.get(id)?.[0] ?? owner);
+  if (n) Object.assign(block, {hue: run.tree.hue(n), isNew: treeOf(frame).fresh.has(n)});
+  else if (run.hues.focus?.size && block.ref === 1) block.hue = run.hues.of(frame.readers.get(id)?.[0] ?? owner);
   if (!isLarge) return block;
   const readers = frame.readers.get(id) ?? [];
   const isShared = block.ref > 1;
   const request = run.requests[run.requestOf[readers[0] ?? owner]];
   const holder = isShared ? -1 : readers[0] ?? owner;
-  if (holder >= 0) block.hue = run.hues.of(holder);
-  block.name = isShared ? request?.id ?? "" : holder >= 0 ? run.sequenceName(holder) : "";
+  if (holder >= 0 && !n) block.hue = run.hues.of(holder);
+  block.name = n ? word : isShared ? request?.id ?? "" : holder >= 0 ? run.sequenceName(holder) : "";
   block.readers = readers.map(sequence => run.hues.of(sequence));
-  block.oldRef = oldRefs.get(id) ?? (changed?.ref && changed.ref !== block.ref ? changed.ref : 0);
+  block.oldRef = n && block.ref < 2 ? 0 : oldRefs.get(id) ?? (changed?.ref && changed.ref !== block.ref ? changed.ref : 0);
   block.isCopy = copied.has(id);
   block.written = frame.isStep && !changed && block.fill < size ? Math.max(0, block.fill - frame.before("blocks", "fill", id)) : 0;
   return block;

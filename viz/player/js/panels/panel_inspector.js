@@ -38,7 +38,7 @@ definePanel({
           !target ? "" : !chosen ? words.latest : selection.pointed ? words.underPointer : words.selected);
         box.say(target ? "" : words.nothingChosen);
         if (!target) return;
-        const lines = target.kind === "b" ? blockFacts(frame, target.id, words) : requestFacts(frame, target, words);
+        const lines = target.kind === "n" ? nodeFacts(frame, target.id, words) : target.kind === "b" ? blockFacts(frame, target.id, words) : requestFacts(frame, target, words);
         showFacts(facts, lines);
         const isSmall = target.kind === "b" && run.numGpuBlocks > 64 && hasBlock(run, target.id);
         cell.hidden = !isSmall;
@@ -61,7 +61,7 @@ function hasBlock(run, id) { return id >= run.firstBlock && id < run.firstBlock 
 function targetHere(target, frame) {
   if (!target || target.run.header === frame.run.header) return target;
   const [r] = marksOf(frame, target)?.requests ?? [];
-  return r === undefined || target.kind === "b" ? null : {kind: "r", id: r, run: frame.run};
+  return r === undefined ? null : {kind: "r", id: r, run: frame.run};
 }
 
 // What the last rare sentence up to this frame was about.
@@ -74,7 +74,8 @@ function latestSubject(frame) {
     if (COMMON_KINDS.has(run.messages.of(code[row]).kind)) continue;
     const {happenings} = run;
     for (let i = lowerBound(happenings.event, event[row]); happenings.event[i] === event[row]; i++) {
-      const {kind, request, block} = run.happening(i);
+      const {kind, request, block, target} = run.happening(i);
+      if (target > 0 && run.tree && NODE_KINDS.includes(kind)) return {kind: "n", id: target, run};
       if (request >= 0) return kind === "copied" || kind === "written_in_place" ? {kind: "b", id: block, run} : {kind: "r", id: request, run};
     }
   }
@@ -82,7 +83,8 @@ function latestSubject(frame) {
 }
 
 function titleOf({kind, id}, run, words) {
-  if (kind === "b") return words.blockName(id, run.host && id >= run.host.first ? id - run.host.first : null);
+  if (kind === "b") return run.host && id >= run.host.first ? words.hostName(id - run.host.first) : words.blockName(id);
+  if (kind === "n") return words.nodeName(id);
   const request = run.requests[kind === "s" ? run.requestOf[id] : id];
   return kind === "s" && request.n > 1 ? words.sequenceTitle(run.sequenceName(id)) : words.requestTitle(request.id);
 }
@@ -128,6 +130,13 @@ function tokensIn(frame, block, words) {
     last > prompt && words.outputTokens(Math.max(first, prompt) + 1 - prompt, last - prompt)].filter(Boolean).join(", ") || words.nothing;
 }
 
+function nodeFacts(frame, id, words) {
+  const {num_tokens: count, lock_ref: locks, last_access: last} = nodeAt(frame, id);
+  const names = Array.from(marksOf(frame, {kind: "n", id, run: frame.run}).sequences, s => frame.run.sequenceName(s));
+  return [[words.facts.holds, nodeText(frame, id)], [words.facts.stored, words.tokens(count)],
+    [words.facts.readers, names.join(", ") || words.none], [words.facts.locks, `${locks}, ${words.usedAt(last)}`]];
+}
+
 function requestFacts(frame, {kind, id}, words) {
   const {run} = frame;
   const r = kind === "r" ? id : run.requestOf[id];
@@ -141,11 +150,11 @@ function requestFacts(frame, {kind, id}, words) {
   const isOut = status === STATUS.WAITING || status === STATUS.REJECTED;
   const seat = now.seat[s];
   return [
-    [words.facts.prompt, words.promptFact(request)],
+    [words.facts.prompt, (request.n > 1 ? words.promptFacts : words.promptFact)(request.prompt_len, request.output_len, request.n)],
     [words.facts.status, words.status[isOut ? status : now.status[s]] + (seat >= 0 ? `, ${words.place(seat + 1)}` : "")],
-    isOut && decision ? [words.facts.why, status === STATUS.REJECTED ? rejectionText(decision) : reasonText(decision, run)]
+    isOut && decision ? [words.facts.why, status === STATUS.REJECTED ? rejectionText(decision, words) : reasonText(decision, run, words)]
       : [words.facts.output, words.ofTokens(Math.max(0, now.num_tokens[s] - request.prompt_len), request.output_len)],
-    run.tracks.strips ? [words.facts.stored, words.tokens(now.num_computed_tokens[s])] : [words.facts.blocks, words.blocksOf(blocks.size, shared)],
+    run.tracks.strips ? [words.facts.stored, words.tokens(now.num_computed_tokens[s])] : [words.facts.blocks, (shared ? words.blocksShared : words.blocksOf)(blocks.size, shared)],
   ];
 }
 

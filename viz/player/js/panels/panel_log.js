@@ -2,7 +2,6 @@
 // Only the lines in sight are elements, so that a hundred thousand events scroll as well as ten.
 const MOST_LINES = 400000;
 const LINE = 54;
-const GLYPH_OF = {reject: "reject", preempt: "preempt", copy: "copy", admit: "admit", finish: "finish", swap: "preempt"};
 
 definePanel({
   name: "log",
@@ -70,7 +69,7 @@ function showLines(list, frame, first, count, top, view) {
     const isNow = event[row] > frame.since && event[row] <= frame.event;
     return element("button", {type: "button", "data-event": event[row], title: run.messages.tag(kind),
       class: isNow ? "kv-current" : event[row] > frame.event ? "kv-future" : "", style: `top:${top + i * LINE * view.k}px`},
-    icon(GLYPHS[GLYPH_OF[kind] ?? "other"]), element("small", {}, logPlace(run, event[row], view.words)),
+    icon(view.theme.glyphs[kind] ?? view.theme.glyphs.other), element("small", {}, logPlace(run, event[row], view.words)),
     element("span", {}, ...sentenceNodes(text, j => operands[j]?.[row] ?? -1, frame)));
   });
   list.replaceChildren(...lines);

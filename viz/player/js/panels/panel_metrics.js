@@ -37,7 +37,12 @@ function chooseMetrics(run) {
   if (!run.tracks.blocks && !run.tracks.strips)
     metrics.push({name: "blocks", value: frame => steps.num_used[frame.column] ?? 0, series: steps.num_used, cap: run.poolSize});
   if (run.tracks.strips) metrics.push({name: "slots", value: frame => stripSums(frame).size, series: steps.num_used, cap: run.poolSize});
-  const saved = savedBySharing(run);
+  if (run.tree) {
+    const [hit, asked] = ["hit", "admitted"].map(kind => sumsOf(run, kind));
+    const rate = event => Math.round((100 * hit(event)) / (asked(event) || 1));
+    metrics.push({name: "hits", value: frame => rate(frame.event), series: steps.scheduled.map(rate)});
+  }
+  const saved = !run.tree && savedBySharing(run);
   if (saved) metrics.push({name: "saved", value: frame => frame.usage.saved, series: saved});
   const copies = run.eventsOf("copied");
   const copiesUntil = event => upperBound(copies, event);
@@ -46,6 +51,13 @@ function chooseMetrics(run) {
   metrics.push({name: "batch", value: frame => (frame.isStart || frame.isDone || frame.isGap ? 0 : steps.num_scheduled_sequences[frame.column] ?? 0), series: steps.num_scheduled_sequences});
   metrics.push({name: "waiting", value: frame => (hasRequests ? frame.waiting.length : steps.num_waiting[frame.column] ?? 0), series: steps.num_waiting});
   return metrics;
+}
+
+// Tokens of all happenings of a kind up to an event.
+function sumsOf(run, kind) {
+  let sum = 0;
+  const sums = run.happeningsOf(kind).map(i => (sum += run.happenings.amount[i])), events = run.eventsOf(kind);
+  return event => sums[upperBound(events, event) - 1] ?? 0;
 }
 
 // Blocks that would be needed more if nobody shared, at each scheduled cut; null when nobody ever shares.
@@ -79,7 +91,7 @@ function drawMetric(metric, frame, view) {
   const {words, k, theme} = view;
   const value = metric.value(frame);
   setText(metric.valueNode, formatNumber(value));
-  setText(metric.unitNode, words.metricUnit(words.metrics[metric.name][1], metric.cap, value));
+  setText(metric.unitNode, unitText(words, words.metrics[metric.name][1], metric.cap, value));
   const [width, height] = metric.paint.room;
   if (width < 20) return;
   metric.paint.begin(theme, width, height);
@@ -93,9 +105,9 @@ function reserveRoom(metric, frame, view) {
   metric.paint.begin(theme, 1, 1);
   setText(metric.nameNode, label);
   setText(metric.valueNode, formatNumber(metric.value(frame)));
-  setText(metric.unitNode, words.metricUnit(unit, metric.cap, 2));
+  setText(metric.unitNode, unitText(words, unit, metric.cap, 2));
   const most = metric.paint.measure(formatNumber(metric.most), 23 * k, 700);
-  metric.textNode.style.minWidth = most + 5 * k + metric.paint.measure(words.metricUnit(unit, metric.cap, 2), 13 * k) + "px";
+  metric.textNode.style.minWidth = most + 5 * k + metric.paint.measure(unitText(words, unit, metric.cap, 2), 13 * k) + "px";
 }
 
 function drawSparkline(paint, {series, cap, most}, column, {width, height, k}) {
@@ -112,3 +124,6 @@ function drawSparkline(paint, {series, cap, most}, column, {width, height, k}) {
   paint.line([[x(column), 0], [x(column), height]], {stroke: theme.ink, width: 1.4 * k});
   paint.disc(x(column), y(series[column]), 3.4 * k, {fill: theme.now, stroke: theme.nowEdge, width: 1.2 * k});
 }
+
+// "of 64", "block", "blocks"
+function unitText(words, unit, size, value) { return size ? words.ofSteps(size) : !unit ? "" : value === 1 ? unit : unit + "s"; }

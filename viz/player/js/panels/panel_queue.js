@@ -6,6 +6,7 @@ definePanel({
   name: "queue",
   place: "middle",
   order: 1,
+  needs: run => !run.tree,
   create(view, box) {
     const list = element("ol", {class: "kv-queue"});
     box.body.append(list);
@@ -23,7 +24,7 @@ definePanel({
         const room = Math.max(1, Math.floor((box.size(view)[1] + 6 * k) / (QUEUE_PITCH * k)));
         const chosen = [...selection.marks(frame).requests].find(r => all.includes(r));
         const shown = withSubject(all, 0, room, chosen ?? frame.subject.request);
-        box.title(words.queue, all.length ? words.queueRemark(shown.length, all.length) : "");
+        box.title(words.queue, all.length ? shown.length < all.length ? words.queueRemark(shown.length, all.length) : words.queueOrder : "");
         box.say(all.length ? "" : words.nobodyWaits);
         resizeList(list, shown.length, () => element("li", {}, element("b", {dir: "auto"}), element("span"), element("em")));
         shown.forEach((r, i) => {
@@ -55,11 +56,11 @@ function queueText(frame, r, words) {
 
 function waitText(frame, r, isRefused, decision, words) {
   const {run} = frame;
-  if (isRefused) return decision ? rejectionText(decision) : "";
+  if (isRefused) return decision ? rejectionText(decision, words) : "";
   const action = decision && VOCABULARY.actions[decision.action];
   const head = frame.waiting[0];
   // what was said of a request that is not at the head any more is no longer true
-  if (action === "skip" && (r === head || decision.other === head)) return reasonText(decision, run);
-  if (action === "preempt") return words.madeRoom(decision.other === r ? null : run.requestName(decision.other));
+  if (action === "skip" && (r === head || decision.other === head)) return reasonText(decision, run, words);
+  if (action === "preempt") return decision.other === r ? words.noRoom : words.madeRoom(run.requestName(decision.other));
   return r === head ? "" : words.behind(run.requestName(head));
 }

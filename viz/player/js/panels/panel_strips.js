@@ -16,7 +16,8 @@ definePanel({
         const [width, height] = canvas.begin(view);
         const strips = stripsOf(frame);
         const total = numSlots(frame.run);
-        canvas.label(words.stripsLabel(stripSums(frame)));
+        const {count, used, size} = stripSums(frame);
+        canvas.label(words.stripsLabel(count, used, size));
         drawStrips(paint, stripLines(frame.run, total, width, height, k), strips, total, frame, view, hits);
         view.selection.outline(paint, frame, 0.8 * k, ({sequences}) => hits.boxes("s", id => sequences.has(id), 2 * k));
       },

@@ -3,7 +3,7 @@
 definePanel({
   name: "tables",
   place: "middle",
-  needs: run => run.tracks.tables || !run.tracks.strips,
+  needs: run => (run.tracks.tables || !run.tracks.strips) && !run.tree,
   create(view, box) {
     const canvas = box.canvas();
     const {paint, hits} = canvas;

@@ -5,6 +5,7 @@ definePanel({
   name: "timeline",
   place: "bottom",
   order: 2,
+  needs: run => !run.tree || run.player.showsLanes,
   create(view, box) {
     const look = {zoom: 0, from: null, scrolled: null, isPlaces: false, found: -1};
     const pick = (x, y) => targetIn(look, x, y, view.k);
@@ -42,7 +43,7 @@ definePanel({
         drawAxis(paint, axis, course.length, theme, k);
         const isBusy = axis.pitch < 1;
         const rows = (look.rows = isBusy ? busyRows(run) : look.isPlaces ? placeRows(run, look, height, k) : rowWindow(frame, axis, height, k, look, view));
-        box.title(words.timeline, isBusy ? words.busy(rows.most) : rows.count > rows.shown ? words.timelineRows(rows.shown, rows.count, run.requests.length, look.isPlaces)
+        box.title(words.timeline, isBusy ? words.busy(rows.most) : rows.count > rows.shown ? (look.isPlaces ? words.placeRows : words.timelineRows)(rows.shown, rows.count, run.requests.length)
           : axis.isTime ? words.timelineTime : words.timelineRemark);
         const [first, last] = axis.steps(run);
         canvas.label(words.timelineLabel(first + 1, last + 1, frame.column + 1));
@@ -164,10 +165,10 @@ function placeLabels(holder, run, rows, view, isPlaces) {
     const lane = holder.children[i], request = isPlaces ? null : run.requests[visible[i]];
     Object.assign(lane.style, {top: AXIS * k + i * rows.pitch + "px", height: rows.pitch - 4 * k + "px"});
     lane.classList.toggle("kv-dense", rows.pitch < 20 * k);
-    for (const [name, value] of [["data-request", visible[i]], ["data-sel", "r" + visible[i]], ["title", request && `${request.id}: ${words.laneTextLong(request)}`]])
+    for (const [name, value] of [["data-request", visible[i]], ["data-sel", "r" + visible[i]], ["title", request && `${request.id}: ${laneText(request, words)}`]])
       if (request) setAttribute(lane, name, value); else lane.removeAttribute(name);
     setText(lane.children[0], request ? request.id : words.place(visible[i] + 1));
-    setText(lane.children[1], !request ? "" : request.n > 1 || visible[i] === 0 ? words.laneTextLong(request) : words.laneText(request));
+    setText(lane.children[1], !request ? "" : request.n > 1 || visible[i] === 0 ? laneText(request, words) : words.laneShort(request.prompt_len, request.output_len));
   }
 }
 
@@ -196,3 +197,6 @@ function slideRequests(frame, froms, labels, view) {
     if (from && to) slide(view, from, to, run.requests[request].id, run.hues.of(run.requests[request].first_sequence));
   }
 }
+
+// "100 + 62 tokens, 4 samples"
+function laneText({prompt_len: prompt, output_len: output, n}, words) { return (n > 1 ? words.laneSamples : words.laneText)(prompt, output, n); }

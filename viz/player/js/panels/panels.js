@@ -1,7 +1,7 @@
 // The panels of the player. A panel is one file `panel_<name>.js` that calls definePanel once; nothing else has to change:
 //
 //   definePanel({name, place, order, needs, create})
-//     place    "metrics", "left", "middle", "right" or "bottom": the region of layout.js; several panels may share one
+//     place    "metrics", "left", "middle", "right" or "bottom": the region of layout.js, or run => one of them; several panels may share one
 //     order    where they do, smaller is higher (0 when left out)
 //     grow     share of the region's height against its neighbours (1 when left out)
 //     needs    run => whether this panel is for that run at all

@@ -1,30 +1,28 @@
-// Two ways into the block grid: a cell cursor for the keyboard (Enter on the grid, arrows, Enter for details, Escape) and a
+// Ways into a picture: a cursor for the keyboard (Enter on the picture, arrows, Enter for details, Escape) and, for the grid, a
 // rectangle drawn with the pointer over a pool of pixels, which opens as cells.
 const STEPS = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]};
 
-function listenToCellCursor(canvas, grid, view) {
+// `own` has {cursor, layout, frame}; `start()` is where the cursor comes in, `next(id, dx, dy)` where an arrow leads, `text(id)` what is said.
+function listenToCursor(canvas, own, view, kind, {start, next, text}) {
   const {selection} = view;
   canvas.tabIndex = 0;
+  const target = id => ({kind, id, run: own.frame.run});
   const show = id => {
-    grid.cursor = id;
-    selection.point(id < 0 ? null : {kind: "b", id, run: grid.run});
-    if (id >= 0) selection.say(blockText(grid.frame, id, view.words));
+    own.cursor = id;
+    selection.point(id >= 0 ? target(id) : null);
+    if (id >= 0) selection.say(text(id));
     view.player.redraw();
   };
   canvas.addEventListener("blur", () => show(-1));
   canvas.addEventListener("keydown", event => {
-    if (!grid.layout || event.ctrlKey || event.altKey || event.metaKey) return;
-    const {cursor, run} = grid;
-    const first = run.firstBlock, last = first + run.numGpuBlocks - 1;
+    if (!own.layout || event.ctrlKey || event.altKey || event.metaKey) return;
+    const {cursor} = own;
     const isOn = cursor >= 0;
-    if (event.key === "Enter" && !isOn) show(selection.selected?.kind === "b" ? selection.selected.id : Math.max(first, blockAt(grid, 1, 1)));
-    else if (event.key === "Enter") { selection.select({kind: "b", id: cursor, run}); selection.open(); }
+    if (event.key === "Enter" && !isOn) show(selection.selected?.kind === kind ? selection.selected.id : start() ?? -1);
+    else if (event.key === "Enter") { selection.select(target(cursor)); selection.open(); }
     else if (event.key === "Escape" && isOn) show(-1);
-    else if (STEPS[event.key] && isOn) {
-      const [dx, dy] = STEPS[event.key];
-      const {stride = grid.layout.columns, share = 1} = grid.layout;
-      show(clamp(cursor + dx + dy * stride * share, first, last));
-    } else return;
+    else if (STEPS[event.key] && isOn) show(next(cursor, ...STEPS[event.key]));
+    else return;
     event.preventDefault();
     event.stopPropagation();
   });
@@ -46,8 +44,8 @@ function drawCursor(paint, grid, {theme, k}) {
 // "block 7, request 2, ref 2, 3 of 4 filled"
 function blockText(frame, id, words) {
   const now = frame.columns("blocks");
-  const readers = (frame.readers.get(id) ?? []).map(sequence => frame.run.sequenceName(sequence));
-  return words.cellSpoken(id, now.state[id] ? readers : null, now.ref_count[id], now.fill[id], frame.run.blockSize);
+  const readers = (frame.readers.get(id) ?? []).map(sequence => frame.run.sequenceName(sequence)).join(words.listLast) || words.noReader;
+  return now.state[id] ? words.cellSpoken(id, readers, now.ref_count[id], now.fill[id], frame.run.blockSize) : words.cellFree(id);
 }
 
 function dragRectangle(canvas, grid, view) {

@@ -50,12 +50,14 @@ class Layout {
     for (const region of Object.values(this.regions)) region.replaceChildren();
     // in a lecture the numbers stand below the tables, and either tables or lanes are left
     if (this.isLecture) this.main.append(this.regions.metrics); else this.switches.before(this.regions.metrics);
+    this.root.classList.toggle("kv-tree", Boolean(run.tree));
     this.root.classList.toggle("kv-with-lanes", this.isLecture && !isAboutMemory(run));
     return panelsFor(run).map(panel => {
       const box = new PanelBox(panel);
-      this.regions[panel.place].append(box.element);
+      const place = panel.place.call ? panel.place(run) : panel.place;
+      this.regions[place].append(box.element);
       const drawn = panel.create(view, box);
-      if (drawn.height) this.root.style.setProperty("--kv-" + panel.place, drawn.height(run));
+      if (drawn.height) this.root.style.setProperty("--kv-" + place, drawn.height(run));
       return drawn;
     });
   }

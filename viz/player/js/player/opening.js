@@ -13,7 +13,7 @@ class Opening extends Moves {
         feeds.push(feed.finish());
       }
       if (this.closed || this.loading !== loading) return;
-      if (!feeds.length) throw new BadRun("no run was given.");
+      if (!feeds.length) throw new BadRun("nothing");
       const before = this.frame && {name: placeName(this.run, this.place), pane: this.pane, isAll: this.isAll};
       this.panes = feeds.map((feed, index) => newPane(feed, index));
       this.isFollowing = false;
@@ -99,7 +99,7 @@ class Opening extends Moves {
     const seconds = Number(time);
     if (time && course.isTime && seconds >= 0 && placeName(run, timePlace(run, seconds)) === text) position = {time: course.clampTime(seconds)};
     this.noticeTag = this.words.link;
-    if (problem) this.notice = this.words.problems[problem](text, this.words.shown(placeName(run, place)), run);
+    if (problem) this.notice = this.words.problems[problem](text, this.words.places[placeName(run, place)] ?? this.words.frameName(placeName(run, place)), run.numSteps - 1);
     this.show(position);
   }
 }

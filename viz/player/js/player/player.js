@@ -7,6 +7,7 @@ class Player extends Opening {
     super();
     this.root = root;
     this.options = options;
+    learn(options.words.vocabulary);
     this.words = wordsOf(options.words);
     this.panes = [];
     this.clock = new Clock(due => this.advance(due));
@@ -84,7 +85,7 @@ class Player extends Opening {
     this.transport.setCourse(this.course);
     const title = run.player.title ?? run.header.name ?? "";
     setText(layout.title, title);
-    setText(layout.subtitle, this.isAll ? words.compare.subtitle(this.panes.map(pane => pane.run), words.managers) : words.subtitle(run, words.managers));
+    setText(layout.subtitle, this.isAll ? compareSubtitle(this.panes.map(pane => pane.run), words) : subtitleText(run, words));
     layout.subtitle.title = run.player.story ?? "";
     setAttribute(root, "aria-label", words.player(title));
     this.showTabs();
@@ -172,7 +173,7 @@ class Player extends Opening {
     if (isRepainted || isResized) Object.assign(this.view, {theme, k: this.layout.canvasScale, version: this.view.version + 1});
     if (!this.frame) return;
     for (const {frame} of this.shown) this.selection.prepare(frame);
-    this.layout.sentence.reserve(this.view, this.words.widestPlace(this.run));
+    this.layout.sentence.reserve(this.view, this.words.widestPlace(this.run.numSteps - 1));
     if (this.isAll) this.compare.draw(this.panes, this.position);
     else showSentence(this.layout.sentence, this.frame, this);
     for (const panel of this.panels) panel.draw(this.frame);
@@ -219,7 +220,7 @@ class Player extends Opening {
   }
 
   showError(error) {
-    const text = error instanceof BadRun ? error.message : "the run could not be read by this browser.";
+    const text = told(this.words.bad[error instanceof BadRun ? error.message : "unreadable"], ...error.values ?? []);
     this.pause();
     this.panels = [];
     this.panes = [];

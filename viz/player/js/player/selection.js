@@ -1,7 +1,7 @@
 // What is selected and what the pointer is on: one block, sequence or request, marked in all panels of all panes.
-// A target is {kind: "b" | "s" | "r", id, run}, in a link and in `data-sel` of an element `b7`, `s3`, `r2`. A canvas knows
+// A target is {kind: "b" | "s" | "r" | "n" (node), id, run}, in a link and in `data-sel` of an element `b7`, `s3`, `r2`, `n5`. A canvas knows
 // its targets by `pick(x, y)`. A request is the same one in every pane, a block only in its own.
-const NOTHING = {blocks: new Set(), sequences: new Set(), requests: new Set()};
+const NOTHING = {blocks: new Set(), sequences: new Set(), requests: new Set(), nodes: new Set()};
 const FOCUS_HUES = ["B", "C", "D", "E", "A"];
 
 class Selection {
@@ -109,20 +109,23 @@ class Selection {
 function nameOf(target) { return target ? target.kind + target.id : ""; }
 
 function readTarget(name, run) {
-  const match = /^([bsr])(\d{1,8})$/.exec(name ?? "");
+  const match = /^([bsrn])(\d{1,8})$/.exec(name ?? "");
   if (!match || !run) return null;
-  const limit = {b: run.tracks.blocks?.numKeys ?? 0, s: run.numSequences, r: run.requests.length}[match[1]];
+  const limit = {b: run.tracks.blocks?.numKeys ?? 0, s: run.numSequences, r: run.requests.length, n: run.tracks.nodes?.numKeys ?? 0}[match[1]];
   return Number(match[2]) < limit ? {kind: match[1], id: Number(match[2]), run} : null;
 }
 
-function isPartOf({kind, id}, marks) { return marks[{b: "blocks", s: "sequences", r: "requests"}[kind]].has(id); }
+function isPartOf({kind, id}, marks) { return marks[{b: "blocks", s: "sequences", r: "requests", n: "nodes"}[kind]].has(id); }
 
 function marksOf(frame, {kind, id, run}) {
   const isOwn = run.header === frame.run.header;
-  if (kind === "b") {
+  const {node} = frame.run.tree ? treeBlocks(frame) : {node: []};
+  if (kind === "b" || kind === "n") {
     if (!isOwn) return null;
-    const sequences = frame.readers.get(id) ?? [];
-    return {blocks: new Set([id]), sequences: new Set(sequences), requests: new Set(sequences.map(s => frame.run.requestOf[s]))};
+    const blocks = kind === "b" ? [id] : [];
+    if (kind === "n") node.forEach((n, block) => { if (n === id) blocks.push(block); });
+    const sequences = new Set(blocks.flatMap(block => frame.readers.get(block) ?? []));
+    return {blocks: new Set(blocks), sequences, requests: new Set(Array.from(sequences, s => frame.run.requestOf[s])), nodes: new Set([kind === "n" ? id : node[id]])};
   }
   const source = run.requests[kind === "r" ? id : run.requestOf[id]];
   const r = isOwn ? (kind === "r" ? id : run.requestOf[id]) : frame.run.requests.findIndex(request => request.id === source?.id);
@@ -132,12 +135,13 @@ function marksOf(frame, {kind, id, run}) {
     : frame.run.sequencesOf(r);
   const blocks = new Set();
   if (frame.run.tracks.tables) for (const s of sequences) for (const slot of tableOf(frame, s)) blocks.add(frame.columns("tables").block[slot]);
-  return {blocks, sequences: new Set(sequences), requests: new Set([r])};
+  return {blocks, sequences: new Set(sequences), requests: new Set([r]), nodes: new Set(Array.from(blocks, block => node[block]))};
 }
 
 // "block 7, A3 and A4, ref 2, 3 of 4 filled", "A2, decode, 103 tokens".
 function targetText(frame, {kind, id}, words) {
   if (kind === "b") return blockText(frame, id, words);
+  if (kind === "n") return nodeSpoken(frame, id, words);
   const {run} = frame;
   const s = kind === "s" ? id : run.requests[id].first_sequence;
   const now = frame.columns("sequences");

@@ -1,5 +1,5 @@
 // The sentences of a run and the box that shows one. Templates and operands come from Python; here operands are put in:
-// {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences;
+// {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences, {w4} the words of a node;
 // **...** is bold.
 function sentencesOf(feed) {
   const [event, code, ...operands] = feed.columns("sentences", Math.max(2, feed.tables.get("sentences")?.columns.length ?? 2));
@@ -35,7 +35,7 @@ function placeAmongChanges(run, row, step, isUpdate) {
 }
 
 const QUIET_KINDS = new Set(["prefill", "decode"]);
-const COMMON_KINDS = new Set([...QUIET_KINDS, "allocate", "release", "wait"]);
+const COMMON_KINDS = new Set([...QUIET_KINDS, "allocate", "release", "wait", "lock", "store"]);
 
 // The templates of a run: code -> {kind, text}. Codes are numbered by rarity, the rarest first.
 class Messages {
@@ -106,6 +106,7 @@ function operandNodes(field, value, frame) {
   if (kind === "s") return [sequenceChip(run, value)];
   if (kind === "r") return [requestChip(run, value)];
   if (kind === "n") return [formatNumber(value) + (one === undefined ? "" : " " + (value === 1 ? one : many))];
+  if (kind === "w") return [chip(nodeText(frame, value), "kv-block", run.tree.hue(value), "n" + value)];
   const {lists} = run.sentences;
   const members = Array.from(lists.subarray(value + 1, value + 1 + Math.max(0, lists[value] ?? 0)));
   return listNodes(members.map(sequence => sequenceChip(run, sequence)), frame.words);
@@ -162,14 +163,14 @@ function frameSentence(frame, words) {
   const {run, speaker} = frame;
   frame.words = words;
   const say = (tag, place, template) => ({tag, place, nodes: sentenceNodes(template, () => 0, frame)});
-  if (frame.isStart) return say(words.start, words.ofRun(run), words.nothingYet);
-  if (frame.isDone) return say(words.done, words.ofRun(run), words.summary(frame));
+  if (frame.isStart) return say(words.start, words.ofRun(run.numSteps), words.nothingYet);
+  if (frame.isDone) return say(words.done, words.ofRun(run.numSteps), summaryText(frame, words));
   const tagOf = kind => (run.isRunning && frame.step >= run.numSteps ? words.runningNow : run.messages.tag(kind));
   if (!speaker) return say(words.quietTag, words.inIteration(frame.column), words.quiet);
   const message = run.messages.of(run.sentences.code[speaker.row]);
   const operand = i => run.sentences.operands[i]?.[speaker.row] ?? -1;
   const where = speaker.isUpdate ? words.after(speaker.step) : words.inIteration(speaker.step);
-  const change = speaker.count > 1 && speaker.number ? words.change(speaker.number, speaker.count, frame.isStep) : "";
+  const change = speaker.count > 1 && speaker.number ? (frame.isStep ? words.mainChange : words.change)(speaker.number, speaker.count) : "";
   return {tag: tagOf(message.kind), place: [where, change].filter(Boolean).join(" · "), nodes: sentenceNodes(message.text, operand, frame)};
 }
 

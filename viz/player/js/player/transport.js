@@ -1,20 +1,15 @@
 // The transport bar: buttons, where we are, a line over the whole run with the happenings above it and, below, the
 // lecture steps as pins or the happenings of the other panes, the speed. It asks the player to move and never moves anything itself.
-const TICKS = [["rejected", "reject"], ["preempted", "preempt"], ["copied", "copy"], ["admitted", "admit"], ["resumed", "admit"],
+const TICKS = [["rejected", "reject"], ["preempted", "preempt"], ["copied", "copy"], ["evicted", "evict"], ["split", "split"], ["hit", "hit"], ["admitted", "admit"], ["resumed", "admit"],
   ["finished", "finish"]];
-const PLAY_ICONS = {
-  play: "M7 4.5L20 12L7 19.5z",
-  pause: "M6.5 5h4v14h-4zM13.5 5h4v14h-4z",
-  again: "M12 5a7 7 0 1 0 7 7h-2.6a4.4 4.4 0 1 1-4.4-4.4v3.2l5.4-4.6L12 1.6z",
-};
 
 class Transport {
   constructor(player, words) {
     this.player = player;
     this.words = words;
-    const control = (name, picture, action, className = "kv-button") =>
+    const control = (name, action, className = "kv-button", picture = icon(words.icons[name])) =>
       button(picture, action, {label: words.transport[name], class: className, "data-action": name});
-    this.play = control("play", icon(PLAY_ICONS.play), () => player.togglePlay(), "kv-button kv-play");
+    this.play = control("play", () => player.togglePlay(), "kv-button kv-play");
     this.where = element("b");
     this.time = element("span");
     this.range = element("input", {type: "range", min: 0, max: 1, step: 1, value: 0, "aria-label": words.transport.scrub});
@@ -24,19 +19,17 @@ class Transport {
       return {canvas, paint: new Paint(canvas), happenings: []};
     });
     this.marks = element("div", {class: "kv-marks"});
-    this.clock = control("clock", "t", () => player.toggleClock(), "kv-key");
+    this.clock = control("clock", () => player.toggleClock(), "kv-key", "t");
     this.speed = element("b");
     this.line = element("div", {class: "kv-line"}, ...this.rails.map(rail => rail.canvas), this.range, this.marks);
     this.line.addEventListener("pointermove", event => { this.line.title = this.tickText(...pointIn(this.line, event)); });
     this.place = element("div", {class: "kv-where"}, this.where, this.clock, this.time);
     this.element = element("div", {class: "kv-transport"},
       element("div", {class: "kv-buttons"},
-        control("start", icon("M5 5h2.6v14H5zM19 5L9 12L19 19z"), () => player.goStart()),
-        control("back", icon("M17.5 5L7 12L17.5 19z"), () => player.move(-1)), this.play,
-        control("forward", icon("M7 5L17.5 12L7 19z"), () => player.move(1))),
+        control("start", () => player.goStart()), control("back", () => player.move(-1)), this.play, control("forward", () => player.move(1))),
       this.place, this.line,
       element("div", {class: "kv-speed"}, this.speed,
-        control("slower", "[", () => player.changeSpeed(-1), "kv-key"), control("faster", "]", () => player.changeSpeed(1), "kv-key"),
+        control("slower", () => player.changeSpeed(-1), "kv-key", "["), control("faster", () => player.changeSpeed(1), "kv-key", "]"),
         button(words.keysButton, () => player.dialogs.open("help"), {class: "kv-key", title: words.help})));
   }
 
@@ -70,7 +63,7 @@ class Transport {
       this.play.dataset.action = action;
       setAttribute(this.play, "aria-label", words.transport[action]);
       this.play.title = words.transport[action];
-      this.play.replaceChildren(icon(PLAY_ICONS[action]));
+      this.play.replaceChildren(icon(words.icons[action]));
     }
     setText(this.speed, player.isFollowing ? words.transport.follow
       : isTime ? words.transport.timePerSecond(formatTime(player.clock.speed)) : words.transport.perSecond(player.clock.speed));
@@ -84,12 +77,13 @@ class Transport {
     const {course, rails: [{paint}]} = this;
     this.version = view.version;
     paint.begin(view.theme, 1, 1);
-    const longest = Math.max(paint.measure(this.words.iteration(course.numSteps), 17 * k, 700), paint.measure(`of ${formatNumber(course.numSteps)} · ${course.endTime < 99 ? "888 ms" : formatTime(course.endTime)}`, 12.5 * k) + 34 * k);
+    const longest = Math.max(paint.measure(this.words.iteration(course.numSteps), 17 * k, 700), paint.measure(`of ${formatNumber(course.numSteps)} · ${formatTime(Math.max(0.888, course.endTime))}`, 12.5 * k) + 34 * k);
     this.place.style.minWidth = longest + 22 * k + "px";
     for (const rail of this.rails) {
       rail.room = [rail.canvas.clientWidth, rail.canvas.clientHeight];
       const [width] = rail.room;
-      rail.merged = thinOut(mergeTicks(rail.happenings, value => this.scale(value, width, k), 6 * k), width, 11 * k);
+      rail.merged = thinOut(mergeTicks(rail.happenings, value => this.scale(value, width, k), 6 * k), width, 11 * k)
+        .filter(({at}, i, all) => all.findIndex(other => other.at === at) === i);
     }
     let free = -Infinity;
     this.bookmarks.forEach((bookmark, i) => {
@@ -150,7 +144,7 @@ class Transport {
     const {words, course} = this;
     const [above, below] = this.rails, {height} = this.line.getBoundingClientRect();
     const tick = (y < height / 2 ? above : below).merged?.find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
-    return tick ? words.tick(words.glyphs[tick.glyph], tick.count, course.isTime ? formatTime(tick.value) : words.inIteration(Math.min(tick.value, course.numSteps - 1))) : "";
+    return tick ? (tick.count > 1 ? words.ticks : words.tick)(words.glyphs[tick.glyph], tick.count, course.isTime ? formatTime(tick.value) : words.inIteration(Math.min(tick.value, course.numSteps - 1))) : "";
   }
 }
 

@@ -4,7 +4,13 @@
 const MAGIC = "KVSCOPE1";
 const MAX_PART_BYTES = 512 * 1024 * 1024;
 
-class BadRun extends Error {}
+// Why a run cannot be shown: the name of a label of `bad`, and the values in it.
+class BadRun extends Error {
+  constructor(name, ...values) {
+    super(name);
+    this.values = values;
+  }
+}
 
 // Parts of a container that arrives in pieces of any size.
 class PartReader {
@@ -21,13 +27,13 @@ class PartReader {
     if (this.numRead === 0) {
       const magic = String.fromCharCode(...this.rest.subarray(0, MAGIC.length));
       if (!MAGIC.startsWith(magic))
-        throw new BadRun("these bytes are not a KVScope run; the first eight letters have to be " + MAGIC + ".");
+        throw new BadRun("magic", MAGIC);
       if (magic.length < MAGIC.length) return parts;
       this.drop(MAGIC.length);
     }
     while (this.rest.length >= 8) {
       const [rawLength, packedLength] = this.lengths();
-      if (rawLength > MAX_PART_BYTES) throw new BadRun(`a part of ${rawLength} bytes is above the limit of ${MAX_PART_BYTES}.`);
+      if (rawLength > MAX_PART_BYTES) throw new BadRun("limit", rawLength, MAX_PART_BYTES);
       if (packedLength > this.rest.length - 8) break;
       parts.push(decodePart(await inflate(this.rest.subarray(8, 8 + packedLength), rawLength), this.memory));
       this.drop(8 + packedLength);
@@ -47,10 +53,10 @@ class PartReader {
 
   // Complains about a part that has begun and will not go on.
   finish() {
-    if (this.numRead === 0) throw new BadRun("these bytes are too short for a KVScope run.");
+    if (this.numRead === 0) throw new BadRun("short");
     if (!this.rest.length) return;
-    if (this.rest.length < 8) throw new BadRun(`the run ends in the middle of a part, at byte ${this.numRead}.`);
-    throw new BadRun(`a part of ${this.lengths()[1]} bytes is cut off at byte ${this.numRead + 8}.`);
+    if (this.rest.length < 8) throw new BadRun("middle", this.numRead);
+    throw new BadRun("cut", this.lengths()[1], this.numRead + 8);
   }
 }
 
@@ -67,18 +73,18 @@ async function inflate(packed, rawLength) {
   const reader = stream.getReader();
   let filled = 0;
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    if (filled + piece.value.length > rawLength) throw new BadRun(`a part is longer than the ${rawLength} bytes it announces.`);
+    if (filled + piece.value.length > rawLength) throw new BadRun("longer", rawLength);
     raw.set(piece.value, filled);
     filled += piece.value.length;
   }
-  if (filled !== rawLength) throw new BadRun(`a part has ${filled} bytes and announces ${rawLength}.`);
+  if (filled !== rawLength) throw new BadRun("announced", filled, rawLength);
   return raw;
 }
 
 // raw bytes -> {...JSON, tables: {name: {rows, columns: [Int32Array | Float64Array]}}}
 function decodePart(raw, memory) {
   const jsonLength = raw.length < 4 ? Infinity : new DataView(raw.buffer).getUint32(0, true);
-  if (jsonLength > raw.length - 4) throw new BadRun("a part is shorter than its description.");
+  if (jsonLength > raw.length - 4) throw new BadRun("description");
   const part = JSON.parse(new TextDecoder().decode(raw.subarray(4, 4 + jsonLength)));
   const tables = {};
   memory.openPart();
@@ -86,7 +92,7 @@ function decodePart(raw, memory) {
   for (const [name, rows, cols, dtype, codes] of part.tables ?? []) {
     const size = rows * cols * (dtype === "f8" ? 8 : 4);
     if (!(rows >= 0 && cols >= 0) || size > raw.length - at)
-      throw new BadRun(`table ${name} announces ${rows} rows of ${cols} columns, more than its part holds.`);
+      throw new BadRun("rows", name, rows, cols);
     const planes = raw.subarray(at, at + size);
     at += size;
     const columns = dtype === "f8" ? readDoubles(planes, rows, cols, codes[0] === "d") : readInts(name, planes, rows, cols, codes, memory);

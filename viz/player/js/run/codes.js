@@ -13,7 +13,7 @@ class IntMap {
   }
 
   set(key, value) {
-    if (!(key >= -1 && key < 2 ** 25)) throw new BadRun(`a table names block or sequence ${key}.`);
+    if (!(key >= -1 && key < 2 ** 25)) throw new BadRun("key", key);
     if (key + 1 >= this.values.length) {
       const grown = new Int32Array(2 ** Math.ceil(Math.log2(key + 2))).fill(NONE);
       grown.set(this.values);
@@ -65,7 +65,7 @@ function decodeColumns(name, columns, codes, memory) {
     else if (code === "taken") slots = decodeTaken(columns, memory);
     else if (code === "walk") decodeWalk(columns[0], x, memory);
     else if (code === "owner") decodeOwner(columns, x, memory);
-    else if (code !== "p") throw new BadRun(`table ${name} uses the column code ${code}, which this player does not know.`);
+    else if (code !== "p") throw new BadRun("code", name, code);
   }
   return name === "tables" && slots ? [columns[0], slots, columns[3]] : columns;
 }

@@ -29,7 +29,7 @@ class RunFeed {
   // No more bytes will come by themselves: half a part is an error, a missing end is not.
   finish() {
     this.reader.finish();
-    if (!this.header) throw new BadRun("the run has no header.");
+    if (!this.header) throw new BadRun("header");
     return this;
   }
 

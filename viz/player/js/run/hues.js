@@ -18,7 +18,7 @@ class Hues {
 function colourRuns(runs) {
   const isFew = runs.every(run => run.numSequences <= MOST_COLOURED);
   const hues = isFew ? handOut(runs, (request, i) => `${i} ${request.id}`) ?? handOut(runs, request => request.id) : null;
-  runs.forEach((run, i) => { run.hues = new Hues(hues && hues[i]); });
+  runs.forEach((run, i) => { run.hues = new Hues(run.tree ? run.tree.hues() : hues && hues[i]); });
 }
 
 // Sequence -> hue for each run, or null when more than five overlap. `nameOf(request, sample)` says who wears one.

@@ -5,20 +5,29 @@ function lifeOf(run, {kind, id}, words) {
   const name = nameOf({kind, id});
   if (!lives.has(name)) {
     if (lives.size > 200) lives.clear();
-    lives.set(name, kind === "b" ? lifeOfBlock(run, id, words.life) : lifeOfRequest(run, kind === "r" ? id : run.requestOf[id], words.life));
+    lives.set(name, kind === "n" ? lifeOfNode(run, id, words.life) : kind === "b" ? lifeOfBlock(run, id, words.life) : lifeOfRequest(run, kind === "r" ? id : run.requestOf[id], words.life));
   }
   return lives.get(name);
 }
 
-// What happened to a block, but for its allocation, which names only the last one of several.
-function happeningsOfBlock(run, id) {
+const BLOCK_KINDS = ["shared", "copied", "written_in_place", "moved_out", "moved_in"];
+const NODE_KINDS = ["evicted", "split", "hit", "inserted", "locked", "unlocked"];
+
+// What happened to a block, but for its allocation, which names only the last one of several; or to a node, whose lower half
+// stands where other happenings name a block.
+function happeningsAt(run, id, kinds) {
   const {block, target} = run.happenings;
-  return range(block.length).filter(i => block[i] === id || target[i] === id).map(i => run.happening(i)).filter(({kind}) => kind !== "allocated");
+  return run.happeningsOf(...kinds).filter(i => block[i] === id || target[i] === id).map(i => run.happening(i));
+}
+
+function lifeOfNode(run, id, words) {
+  return happeningsAt(run, id, NODE_KINDS).map(({kind, event, target, sequence}) => ({event, last: event,
+    note: iterationOf(run, event, words), text: words.node[target === id ? kind : "lower"].replace("%", run.sequenceName(sequence))}));
 }
 
 function lifeOfBlock(run, id, words) {
   const changes = changesOfBlock(run, id);
-  const named = happeningsOfBlock(run, id);
+  const named = happeningsAt(run, id, BLOCK_KINDS);
   const events = [...new Set([...changes.keys(), ...named.map(({event}) => event)])].sort((a, b) => a - b);
   const entries = [];
   let ref = 0;
@@ -31,7 +40,7 @@ function lifeOfBlock(run, id, words) {
     const before = entries[entries.length - 1];
     if (here?.kind === "shared" && before?.sharers && run.firstStepShowing(before.event) === run.firstStepShowing(event)) {
       before.sharers.push(who(here.sequence));
-      Object.assign(before, {last: event, text: words.shared(before.sharers), note});
+      Object.assign(before, {last: event, text: sharersText(before.sharers, words), note});
       continue;
     }
     const entry = {event, last: event, note};
@@ -58,7 +67,7 @@ function changesOfBlock(run, id) {
 }
 
 function textOfHere({kind, block, target, sequence}, id, {sharers}, who, words) {
-  if (kind === "shared") return words.shared(sharers);
+  if (kind === "shared") return sharersText(sharers, words);
   if (kind === "copied") return block === id ? words.copiedTo(target, who(sequence)) : words.copyOf(block, who(sequence));
   if (kind === "written_in_place") return words.inPlace(who(sequence));
   if (kind === "moved_out" || kind === "moved_in") return block === id ? words.movedTo(target) : words.movedFrom(block);
@@ -81,11 +90,25 @@ function lifeOfRequest(run, r, words) {
   const told = [];
   for (const {event, happening, text} of entries.sort((a, b) => a.event - b.event)) {
     const before = told[told.length - 1];
-    const entry = {event, last: event, text: text ?? words.request(happening, run),
-      note: words.iteration(stepOfEvent(run, event).step + 1)};
+    const entry = {event, last: event, text: text ?? requestText(happening, run, words.request),
+      note: iterationOf(run, event, words)};
     const isShare = happening?.kind === "shared";
     if (isShare && before?.isShare && before.sequence === happening.sequence && before.event === event) continue;
     if (entry.text) told.push({...entry, isShare, sequence: happening?.sequence});
   }
   return told;
 }
+
+// What a happening means to its request; which sample of it, where there are several.
+function requestText({kind, sequence, block, target, amount}, run, words) {
+  const who = sequence >= 0 && run.requests[run.requestOf[sequence]].n > 1 ? run.sequenceName(sequence) + ": " : "";
+  const label = words[kind + (run.tracks.strips ? "_strip" : kind === "allocated" && amount === 1 ? "_one" : "")] ?? words[kind];
+  return told(label, who, amount, block, target);
+}
+
+function iterationOf(run, event, words) {
+  const {step} = stepOfEvent(run, event);
+  return step < 0 ? "" : words.iteration(step);
+}
+
+function sharersText(list, words) { return (list.length > 1 ? words.sharers : words.sharer)(list.join(", ")); }

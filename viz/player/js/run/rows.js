@@ -18,7 +18,7 @@ class Rows {
     const last = new Int32Array(numKeys).fill(-1);
     for (let row = 0; row < this.numRows; row++) {
       const key = this.key[row];
-      if (!(key >= 0 && key < numKeys)) throw new BadRun(`track ${this.name} names key ${key} of ${numKeys}.`);
+      if (!(key >= 0 && key < numKeys)) throw new BadRun("track", this.name, key, numKeys);
       this.previous[row] = last[key];
       last[key] = row;
     }

@@ -21,14 +21,16 @@ class Run {
     this.requestOf = new Int32Array(this.numSequences);
     this.requests.forEach((request, r) => this.requestOf.fill(r, request.first_sequence, request.first_sequence + request.n));
     this.joinTracks(feed);
+    this.tokens = feed.columns("tokens", 2);
+    this.tree = this.tracks.nodes && new Tree(this);
     this.sentences = sentencesOf(feed);
     this.blockSize = this.header.block_size ?? this.header.settings?.block_size ?? 16;
-    this.player = this.header.player ?? {};
+    this.player = (this.header.player ??= {});
     this.messages = new Messages(this.player);
     this.lanes = new Lanes(this);
     this.bookmarks = (this.player.bookmarks ?? []).map(({event, text}) => ({text, place: placeOfEvent(this, event)}));
     // where `n` and `p` stop
-    this.notable = Int32Array.from(new Set(this.eventsOf("rejected", "admitted", "shared", "copied", "preempted", "resumed", "finished", "moved_out", "moved_in")));
+    this.notable = Int32Array.from(new Set(this.eventsOf("rejected", "admitted", "shared", "copied", "preempted", "resumed", "finished", "moved_out", "moved_in", "hit", "split", "evicted")));
   }
 
   // When the last step ends, in seconds.
@@ -47,6 +49,7 @@ class Run {
       if (spec.name === "requests") numKeys = this.requests.length;
       if (keys) numKeys = keys[0].length;
       if (spec.name === "blocks") numKeys = this.countBlocks(rows[1]);
+      if (spec.name === "nodes") numKeys = largest(rows[1]) + 1;
       this.tracks[spec.name] = new Rows(spec, rows, numKeys, this.steps.scheduled, keys);
     }
     this.trackList = published.map(spec => this.tracks[spec.name]);
@@ -105,7 +108,7 @@ class Run {
 function slotsBySequence([sequences, indices], numSequences) {
   const first = new Int32Array(numSequences + 1);
   for (const sequence of sequences) {
-    if (!(sequence >= 0 && sequence < numSequences)) throw new BadRun(`a block table names sequence ${sequence} of ${numSequences}.`);
+    if (!(sequence >= 0 && sequence < numSequences)) throw new BadRun("sequence", sequence, numSequences);
     first[sequence + 1]++;
   }
   for (let s = 0; s < numSequences; s++) first[s + 1] += first[s];
