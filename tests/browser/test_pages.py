@@ -51,13 +51,15 @@ def _try_example(page: Page, app_url: str) -> None:
 
 def test_the_settings_close_when_the_run_begins_and_lead_back(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/stage?scenario=four-samples")
-    _player(page)
+    before = _player(page).get_attribute("data-run") or ""
     page.get_by_role("button", name="Settings").click()
     page.get_by_role("tab", name="Memory", exact=True).click()
     page.get_by_role("textbox", name="block_size").fill("8")
     _settings(page).click()
     page.wait_for_url(re.compile(r"p\.block_size=8"))
     expect(_settings(page)).to_be_hidden(timeout=PATIENCE)
+    expect(_player(page)).not_to_have_attribute("data-run", before, timeout=PATIENCE)
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     page.get_by_role("button", name="Settings, changed").click()
     page.get_by_role("button", name="Back to the scenario's settings").click()
     page.wait_for_url(re.compile(r"stage\?scenario=four-samples&run=shared$"))
