@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from engine.trace.trace import Trace
 from scenarios import catalogue
 from scenarios.run import run
+from tests.browser.page_time import pass_time
 from tests.browser.player_page import player_page
 from viz.player.difference import pane_differences
 from viz.player.wire import in_comparison, wire
@@ -37,6 +38,8 @@ def show(page: Page, folder: Path, blobs: list[bytes], place: str = "") -> Locat
     page.goto(f"file://{path}#{place}")
     player = page.locator('.kv[data-ready="true"]')
     expect(player).to_be_visible()
+    page.evaluate("() => document.fonts.ready.then(() => null)")
+    pass_time(page, 50)
     return player
 
 

@@ -1,6 +1,7 @@
 """A running app and a Chromium that looks at it. Every page records what it asks for; nothing may leave this machine.
 
-Without a Chromium these tests are skipped with a reason; `make test` sees to it that there is one.
+Browser, app and test share the processors, so any wait may run out on a busy machine: a test that fails is tried again, twice
+at most, and the summary counts it. Without a Chromium these tests are skipped with a reason; `make test` sees to it that there is one.
 """
 
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=2))
 
 
 @pytest.fixture(scope="session")
