@@ -5,56 +5,45 @@ player shows them like any other run. No scheduler takes part. An operation that
 all the same, and its result names the error.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engine.batch import Batch, Row
+from engine.batch import Row
 from engine.kv import MANAGERS
 from engine.kv.hashed import HashedKV
 from engine.kv.paged import PagedKV
 from engine.loop import trace_header
-from engine.request import Prompt, Request, SamplingParams, SequenceStatus
+from engine.request import Prompt, Request, SamplingParams
 from engine.sequence import Sequence as EngineSequence
-from engine.sequence import SequenceGroup, Ticks
+from engine.sequence import SequenceGroup
 from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
 from scenarios.operations import Op, appended_later, num_tokens_of, read_ops
+from scenarios.ops_run import OpError, OpsRun, Result
 
-Result = dict[str, Any]
 Progress = Callable[["BlockPoolOps"], None]
 ERRORS = ("out_of_blocks", "unknown_seq", "duplicate_seq", "empty_prompt")
 """Several at once: the first of this order."""
 
 
-class OpError(Exception):
-    """An operation that cannot be done; the argument is one of ERRORS."""
-
-
-class BlockPoolOps:
-    """Runs operations one after the other. `results` has one entry an operation: its numbers, or `error`, and always
-    `free_blocks`."""
+class BlockPoolOps(OpsRun):
+    """Operations on the block pool; every result has `free_blocks`."""
 
     def __init__(self, settings: Settings, ops: Iterable[Op], name: str = "", recorder: Recorder | None = None) -> None:
         if settings.kv_manager != "paged":
             raise ScenarioError(f"kv_manager is {settings.kv_manager!r}; operations need the paged one.")
-        self.ops = read_ops(ops)
-        self.recorder = recorder or Recorder(trace_header(settings, name))
-        kv = MANAGERS[settings.manager](settings, self.recorder)
+        recorder = recorder or Recorder(trace_header(settings, name))
+        kv = MANAGERS[settings.manager](settings, recorder)
         assert isinstance(kv, PagedKV)
+        super().__init__(read_ops(ops), recorder, kv, settings.step_time)
         self.kv = kv
-        self.sequences: dict[str, EngineSequence] = {}
-        self.results: list[Result] = []
-        self._duration = settings.step_time or 1.0
-        self._ticks = Ticks()
-        self._num_requests = 0
         self._num_own = 0
-        self._free_seats: list[int] = []
-        self._rows: list[Row] = []
-        self._output_len = 0
-        self._verbs: dict[str, Callable[..., Result]] = {
+        self._output_lens = appended_later(self.ops)
+
+    @property
+    def verbs(self) -> Mapping[str, Callable[..., Result]]:
+        return {
             "allocate": self._allocate,
             "append": self._append,
             "fork": self._fork,
@@ -63,52 +52,18 @@ class BlockPoolOps:
             "evict": self._evict,
         }
 
-    def run(self, progress: Progress | None = None) -> "BlockPoolOps":
-        """Carry out every operation. `progress` is called before each one; it may raise to stop. Returns itself."""
-        outputs = appended_later(self.ops)
-        for number, op in enumerate(self.ops):
-            if progress is not None:
-                progress(self)
-            self._output_len = outputs[number]
-            self.results.append(self._step(number, op))
-        return self
-
-    @property
-    def num_done(self) -> int:
-        """Operations that are carried out."""
-        return len(self.results)
-
-    @property
-    def num_steps(self) -> int:
-        return len(self.results)
+    def sizes(self) -> Result:
+        return {"free_blocks": self.kv.num_free}
 
     @property
     def tables(self) -> dict[str, list[int]]:
         """The block table of every living sequence, in order of creation."""
         return {name: list(seq.block_table) for name, seq in self.sequences.items()}
 
-    def check(self) -> None:
-        """The invariants of the pool. Raises AssertionError."""
-        self.kv.check(list(self.sequences.values()))
-
-    def _step(self, number: int, op: Op) -> Result:
-        verb, *operands = op
-        self._rows = []
-        try:
-            result = self._verbs[verb](*operands)
-        except OpError as error:
-            result = {"error": str(error)}
-        batch = Batch(number, None, planned=self._rows, num_tokens=sum(row.num_tokens for row in self._rows))
-        jumps = [(row.sequence, row.num_tokens) for row in self._rows]
-        self._ticks.now += 1
-        for row in self._rows:
-            row.sequence.advance(row.num_tokens)
-            if isinstance(self.kv, HashedKV):
-                self.kv.register(row.sequence, row.sequence.num_computed_tokens)
-        self.recorder.advanced(batch, jumps, len(self.sequences), 0, self.kv.num_used)
-        self.recorder.close()
-        self.recorder.updated(batch, number * self._duration, (number + 1) * self._duration)
-        return {**result, "free_blocks": self.kv.num_free}
+    def _store(self, row: Row) -> None:
+        super()._store(row)
+        if isinstance(self.kv, HashedKV):
+            self.kv.register(row.sequence, row.sequence.num_computed_tokens)
 
     def _allocate(self, name: str, tokens: int | Sequence[int]) -> Result:
         group = self._group(name, tokens)
@@ -123,7 +78,7 @@ class BlockPoolOps:
         self._enter(name, group)
         allocation = self.kv.allocate(seq, num_tokens)
         assert allocation is not None, "a probe that fits is followed by an allocation that fits"
-        self._admit(group)
+        self._admit(group.lead)
         self._rows = [Row(seq, allocation.hit_tokens, num_tokens, 0)]
         return {"hit_tokens": allocation.hit_tokens, "new_blocks": len(allocation.new_blocks)}
 
@@ -154,7 +109,7 @@ class BlockPoolOps:
         group = self._group(child, self._stored_by(source))
         self._enter(child, group)
         self.kv.fork(source, group.lead)
-        self._admit(group)
+        self._admit(group.lead)
         return {}
 
     def _match(self, tokens: int | Sequence[int]) -> Result:
@@ -174,16 +129,8 @@ class BlockPoolOps:
         return {"evicted": evicted}
 
     def _free(self, name: str) -> Result:
-        seq = self._known(name)
-        del self.sequences[name]
-        freed = self.kv.free(seq)
-        heappush(self._free_seats, seq.seat)
-        seq.seat = -1
-        seq.status = seq.group.status = SequenceStatus.FINISHED
-        self.recorder.finished(seq)
-        self.recorder.completed(seq.group)
-        self.recorder.close()
-        return {"freed_blocks": freed}
+        self._known(name)
+        return {"freed_blocks": self._end(name)}
 
     def _known(self, name: str) -> EngineSequence:
         if name not in self.sequences:
@@ -193,8 +140,9 @@ class BlockPoolOps:
     def _group(self, name: str, tokens: int | Sequence[int] | Prompt) -> SequenceGroup:
         """A request of one sequence that nobody knows yet."""
         number, prompt = self._num_requests, tokens if isinstance(tokens, Prompt) else self._prompt(tokens)
-        request = Request(name, len(self.results) * self._duration, prompt, SamplingParams(1, self._output_len))
-        return SequenceGroup(request, number, number, self._output_len, self._ticks)
+        output_len = self._output_lens[self.num_steps]
+        request = Request(name, self.num_steps * self._duration, prompt, SamplingParams(1, output_len))
+        return SequenceGroup(request, number, number, output_len, self._ticks)
 
     def _prompt(self, tokens: int | Sequence[int]) -> Prompt:
         """A plain number stands for tokens that are equal to no others."""
@@ -221,13 +169,6 @@ class BlockPoolOps:
         self._num_requests += 1
         self.sequences[name] = group.lead
         self.recorder.arrived(group)
-
-    def _admit(self, group: SequenceGroup) -> None:
-        seat = heappop(self._free_seats) if self._free_seats else len(self.sequences) - 1
-        group.lead.seat = seat
-        group.lead.status = group.status = SequenceStatus.DECODE
-        self.recorder.admitted(group, group.prompt_len, False)
-        self.recorder.close()
 
 
 def run_ops(settings: Settings, ops: Iterable[Op], name: str = "", progress: Progress | None = None) -> Trace:

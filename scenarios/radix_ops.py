@@ -6,79 +6,51 @@ the cached blocks in its table until it is unlocked. An operation that fails cha
 and its result names the error.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from typing import Any
 
-from engine.batch import Batch
 from engine.kv.radix import RadixKV
 from engine.loop import trace_header
-from engine.request import Prompt, Request, SamplingParams, SequenceStatus
-from engine.sequence import Sequence as EngineSequence
-from engine.sequence import SequenceGroup, Ticks
+from engine.request import Prompt, Request, SamplingParams
+from engine.sequence import SequenceGroup
 from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
 from scenarios.operations import RADIX_OPERANDS, Op, read_ops
+from scenarios.ops_run import OpError, OpsRun, Result
 
-Result = dict[str, Any]
 Tokens = int | str | Sequence[int]
 Progress = Callable[["RadixOps"], None]
 ERRORS = ("out_of_space", "unlock_without_lock", "handle_in_use")
 
 
-class OpError(Exception):
-    """An operation that cannot be done; the argument is one of ERRORS."""
-
-
-class RadixOps:
-    """Runs operations one after the other. `results` has one entry an operation: its numbers, or `error`, and the sizes
-    after it."""
+class RadixOps(OpsRun):
+    """Operations on the radix tree; every result has the sizes after it. The sequences are the handles of the locks."""
 
     def __init__(self, settings: Settings, ops: Iterable[Op], name: str = "", recorder: Recorder | None = None) -> None:
         if settings.kv_manager != "radix" or settings.pool_tokens is None:
             raise ScenarioError("operations on a radix tree need kv_manager 'radix' and a pool of known size.")
-        self.ops = read_ops(ops, RADIX_OPERANDS)
-        self.capacity = settings.pool_tokens
-        texts = (op[-1] for op in self.ops if isinstance(op[-1], str) and op[0] != "unlock")
+        read = read_ops(ops, RADIX_OPERANDS)
+        texts = (op[-1] for op in read if isinstance(op[-1], str) and op[0] != "unlock")
         self.vocabulary = {
             word: number for number, word in enumerate(dict.fromkeys(w for t in texts for w in t.split()))
         }
-        self.recorder = recorder or Recorder(trace_header(settings, name, list(self.vocabulary)))
-        self.kv = RadixKV(settings, self.recorder)
-        self.handles: dict[str, EngineSequence] = {}
-        self.results: list[Result] = []
-        self._duration = settings.step_time or 1.0
-        self._ticks = Ticks()
+        recorder = recorder or Recorder(trace_header(settings, name, list(self.vocabulary)))
+        self.kv = RadixKV(settings, recorder)
+        super().__init__(read, recorder, self.kv, settings.step_time)
+        self.capacity = settings.pool_tokens
         self._unequal = count(-1, -1)
-        self._num_requests = 0
-        self._free_seats: list[int] = []
-        self._verbs: dict[str, Callable[..., Result]] = {
+
+    @property
+    def verbs(self) -> Mapping[str, Callable[..., Result]]:
+        return {
             "insert": self._insert,
             "match": self._match,
             "lock": self._lock,
             "unlock": self._unlock,
             "evict": self._evict,
         }
-
-    def run(self, progress: Progress | None = None) -> "RadixOps":
-        """Carry out every operation. `progress` is called before each one; it may raise to stop. Returns itself."""
-        for number, op in enumerate(self.ops):
-            if progress is not None:
-                progress(self)
-            self.results.append(self._step(number, op))
-        return self
-
-    @property
-    def num_done(self) -> int:
-        """Operations that are carried out."""
-        return len(self.results)
-
-    @property
-    def num_steps(self) -> int:
-        return len(self.results)
 
     def sizes(self) -> Result:
         """Tokens of the tree by what may become of them, and those that are free."""
@@ -89,22 +61,6 @@ class RadixOps:
             "protected": tree.num_protected,
             "free_tokens": self.capacity - tree.num_tokens,
         }
-
-    def check(self) -> None:
-        """The invariants of tree and pool. Raises AssertionError."""
-        self.kv.check(list(self.handles.values()))
-
-    def _step(self, number: int, op: Op) -> Result:
-        verb, *operands = op
-        try:
-            result = self._verbs[verb](*operands)
-        except OpError as error:
-            result = {"error": str(error)}
-        self._ticks.now += 1
-        self.recorder.advanced(Batch(number, None), [], len(self.handles), 0, self.kv.num_used)
-        self.recorder.close()
-        self.recorder.updated(Batch(number, None), number * self._duration, (number + 1) * self._duration)
-        return {**result, **self.sizes()}
 
     def _insert(self, tokens: Tokens) -> Result:
         ids, size = self._ids(tokens), self.kv.block_size
@@ -128,7 +84,7 @@ class RadixOps:
         return {"hit_tokens": num_tokens}
 
     def _lock(self, handle: str, tokens: Tokens) -> Result:
-        if handle in self.handles:
+        if handle in self.sequences:
             raise OpError("handle_in_use")
         ids = self._ids(tokens)
         request = Request(handle, self.num_steps * self._duration, Prompt.of_ids(ids), SamplingParams(1, 0))
@@ -137,26 +93,16 @@ class RadixOps:
         self.recorder.arrived(group)
         self.recorder.close()
         node, num_tokens = self.kv.tree.match_prefix(ids)
-        seq = self.handles[handle] = group.lead
-        seq.seat = heappop(self._free_seats) if self._free_seats else len(self.handles) - 1
-        seq.status = group.status = SequenceStatus.DECODE
+        seq = self.sequences[handle] = group.lead
         if num_tokens:
             self.kv.hold(seq, node, num_tokens)
-        self.recorder.admitted(group, group.prompt_len, False)
-        self.recorder.close()
+        self._admit(seq)
         return {"locked_tokens": num_tokens}
 
     def _unlock(self, handle: str) -> Result:
-        if handle not in self.handles:
+        if handle not in self.sequences:
             raise OpError("unlock_without_lock")
-        seq = self.handles.pop(handle)
-        self.kv.free(seq)
-        heappush(self._free_seats, seq.seat)
-        seq.seat = -1
-        seq.status = seq.group.status = SequenceStatus.FINISHED
-        self.recorder.finished(seq)
-        self.recorder.completed(seq.group)
-        self.recorder.close()
+        self._end(handle)
         return {}
 
     def _evict(self, num_tokens: int) -> Result:

@@ -18,11 +18,12 @@ from engine.trace.track import ACTIONS, REASONS, RESOURCES
 from scenarios.fields import ScenarioError
 from scenarios.memory import FEWER_REQUESTS, estimate, refuse_if_too_large
 from scenarios.operations import OPERANDS, RADIX_OPERANDS, need_of_ops, read_ops
-from scenarios.ops import BlockPoolOps, run_ops
-from scenarios.radix_ops import RadixOps, run_radix_ops
+from scenarios.ops import run_ops
+from scenarios.ops_run import OpsRun
+from scenarios.radix_ops import run_radix_ops
 from scenarios.scenario import Run, Scenario
 
-Progress = Callable[[Engine | BlockPoolOps | RadixOps], None]
+Progress = Callable[[Engine | OpsRun], None]
 """Called with what runs: `num_done` (requests or operations) and `num_steps` say how far it is."""
 
 TRACE_FILE_SETTINGS = Settings(

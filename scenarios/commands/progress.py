@@ -9,8 +9,7 @@ from types import TracebackType
 from typing import Any, Self, TextIO
 
 from engine.loop import Engine
-from scenarios.ops import BlockPoolOps
-from scenarios.radix_ops import RadixOps
+from scenarios.ops_run import OpsRun
 from scenarios.terminal import printable
 
 
@@ -53,10 +52,10 @@ class ProgressLine:
             return None
         return lambda *counts: self.show(f"reading {name}: {_counted(counts)}")
 
-    def running(self, name: str, total: str) -> Callable[[Engine | BlockPoolOps | RadixOps], None]:
+    def running(self, name: str, total: str) -> Callable[[Engine | OpsRun], None]:
         """A callback for a run of `total`, such as "12 requests"."""
 
-        def show(engine: Engine | BlockPoolOps | RadixOps) -> None:
+        def show(engine: Engine | OpsRun) -> None:
             self.show(f"{name}: {engine.num_done:,} of {total}, {engine.num_steps:,} steps")
 
         return show

@@ -17,8 +17,7 @@ from engine.loop import Engine
 from engine.trace.metrics import Metrics, measure
 from engine.trace.trace import Trace
 from scenarios import catalogue as scenario_catalogue
-from scenarios.ops import BlockPoolOps
-from scenarios.radix_ops import RadixOps
+from scenarios.ops_run import OpsRun
 from scenarios.run import run as run_scenario
 from scenarios.scenario import Scenario
 from viz.export import run_parts
@@ -94,7 +93,7 @@ def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
     pool = scenario.settings_of(run).pool_blocks
     report(0.0, f"{len(entries):,} {name}" + (f", {pool:,} blocks" if pool is not None else ""))
 
-    def progress(engine: Engine | BlockPoolOps | RadixOps) -> None:
+    def progress(engine: Engine | OpsRun) -> None:
         report(
             0.8 * engine.num_done / max(len(entries), 1),
             f"{engine.num_done:,} of {len(entries):,} {name}, iteration {engine.num_steps:,}",
