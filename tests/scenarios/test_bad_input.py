@@ -16,6 +16,7 @@ from scenarios.request_fields import read_requests
 from scenarios.run import result, run
 from scenarios.scenario import Run, Scenario
 from scenarios.source import find
+from tests.scenarios.command import sentence
 
 ROWS = "id,arrival_s,prompt_len,output_len\n" + "".join(f"r{number},{number},100,20\n" for number in range(10))
 STUCK = ("--set", "max_num_batched_tokens=1", "--set", "over_budget=wait")
@@ -26,13 +27,6 @@ def rows(tmp_path: Path) -> Path:
     path = tmp_path / "rows.json"
     path.write_text(ROWS)
     return path
-
-
-def sentence(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
-    assert main(list(map(str, arguments))) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and len(err.splitlines()) == 1
-    return err.strip()
 
 
 @pytest.mark.parametrize("command", ["convert", "export"])
