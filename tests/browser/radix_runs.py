@@ -10,6 +10,9 @@ from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
+from tests.browser import painted
+
+TREE = "[data-panel=tree] canvas.kv-canvas"
 
 TUTOR = "You are a kind tutor"
 EXAMPLES = "sea = mer ; sky = ciel ;"
@@ -53,3 +56,7 @@ def alive(trace: Trace, place: str) -> dict[int, int]:
     """Parent of every node that is in the tree at a place."""
     parents = trace.cut(event=trace.parse_frame(place)).tracks["nodes"]["parent"]
     return {int(node): int(parents[node]) for node in np.flatnonzero(parents >= 0)}
+
+
+def middle(box: painted.Box) -> tuple[float, float]:
+    return (box[0] + box[2]) / 2, (box[1] + box[3]) / 2

@@ -6,84 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.loop import simulate
-from engine.request import Prompt, Request, SamplingParams, SequenceStatus
+from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
-from engine.trace.chunk import Chunk
 from engine.trace.metrics import measure, weighted_percentile
 from engine.trace.trace import Trace
-from engine.trace.track import ACTIONS, HAPPENINGS, REASONS
 from engine.workload import ListWorkload
-
-WAITING, PREFILL, DECODE, PREEMPTED, FINISHED = (
-    int(SequenceStatus[name]) for name in ("WAITING", "PREFILL", "DECODE", "PREEMPTED", "FINISHED")
-)
-START, LAST = 1, 2  # events of a step: the first one, and the last of its schedule range, at which its tokens appear
-EVENTS_PER_STEP = 4  # two of the schedule, two of the update
-
-
-class Sheet:
-    """A trace on paper: steps of equal length and rows placed in them; event `step.e` is the e-th event of a step."""
-
-    def __init__(self, pool: int, block_size: int = 1, step_time: float = 1.0, **settings):
-        self.header = {
-            "format": 1,
-            "name": "sheet",
-            "settings": Settings(**settings).as_dict(),
-            "pools": [{"name": "gpu", "first": 0, "size": pool}],
-            "block_size": block_size,
-            "tracks": ["requests", "sequences"],
-            "time_unit": "s",
-        }
-        self.step_time = step_time
-        self.requests: list[dict] = []
-        self.rows: dict[str, list] = {}
-        self.happenings: list = []
-        self.decisions: list = []
-
-    def request(self, prompt_len: int, output_len: int, arrival: float = 0.0, n: int = 1) -> None:
-        first = sum(request["n"] for request in self.requests)
-        self.requests.append(
-            {"id": f"R{len(self.requests) + 1}", "prompt_len": prompt_len, "output_len": output_len, "n": n}
-            | {"arrival_s": arrival, "tenant": "", "priority": 0, "first_sequence": first, "after": None}
-        )
-
-    def row(self, track: str, step: int, event: int, *values: int) -> None:
-        self.rows.setdefault(track, []).append((EVENTS_PER_STEP * step + event, *values))
-
-    def happened(self, kind: str, step: int, event: int, request: int) -> None:
-        where = (EVENTS_PER_STEP * step + event, HAPPENINGS.index(kind), request)
-        self.happenings.append((*where, -1, -1, -1, 0))
-
-    def trace(self, num_steps: int, working: list[int] | None = None) -> Trace:
-        begin = EVENTS_PER_STEP * np.arange(num_steps)
-        steps = np.zeros((num_steps, 10), np.int32)
-        steps[:, :4] = np.stack([begin, begin + 2, begin + 2, begin + 4], axis=1)
-        steps[:, 5] = working or 0
-        starts = self.step_time * np.arange(num_steps)
-        chunk = Chunk(
-            num_events=EVENTS_PER_STEP * num_steps,
-            requests=self.requests,
-            rows={name: table(rows, len(rows[0])) for name, rows in self.rows.items()},
-            steps=steps,
-            times=np.stack([starts, starts + self.step_time], axis=1),
-            happenings=table(self.happenings, 7),
-            decisions=table(self.decisions, 8),
-        )
-        return Trace.of(
-            {**self.header, "tracks": [*self.header["tracks"], *(set(self.rows) & {"blocks", "strips"})]}, [chunk]
-        )
-
-
-def table(rows: list, width: int) -> np.ndarray:
-    return np.array(sorted(rows), np.int32).reshape(-1, width)
-
-
-def blocks(pool: int, block_size: int) -> Sheet:
-    """A sheet for rows of blocks, with two requests that may own them."""
-    sheet = Sheet(pool, block_size)
-    for _ in range(2):
-        sheet.request(4, 1)
-    return sheet
+from tests.engine.trace.sheet import DECODE, FINISHED, LAST, PREEMPTED, PREFILL, START, WAITING, Sheet
 
 
 def two_requests() -> Trace:
@@ -182,81 +110,6 @@ def test_a_rejected_request_has_no_times_and_is_counted():
     metrics = measure(sheet.trace(1))
     assert (metrics.num_rejected, metrics.num_finished) == (1, 0)
     assert metrics.ttft(50) is None
-
-
-def test_unwritten_slots_of_a_block_are_reserved_until_they_are_written_and_internal_if_they_never_are():
-    sheet = blocks(pool=2, block_size=4)
-    sheet.row("blocks", 0, START, 0, 1, 1, 0, 0, 0)
-    sheet.row("blocks", 0, LAST, 0, 1, 1, 0, 1, 1)  # one token at step 0, then one more a step
-    sheet.row("blocks", 2, 3, 0, 0, 0, -1, 0, 0)  # given back with 3 of 4 slots written
-    metrics = measure(sheet.trace(4)).composition
-    assert metrics.token.tolist() == [1, 2, 3, 0]
-    assert metrics.reserved.tolist() == [2, 1, 0, 0]
-    assert metrics.internal.tolist() == [1, 1, 1, 0]
-    assert metrics.free.tolist() == [4, 4, 4, 8]
-    assert metrics.shares() == {"token": 6 / 32, "reserved": 3 / 32, "internal": 3 / 32, "external": 0, "free": 20 / 32}
-    assert metrics.shares_of_occupied() == {"token": 0.5, "reserved": 0.25, "internal": 0.25, "external": 0}
-
-
-def test_a_block_given_to_somebody_else_starts_anew():
-    sheet = blocks(pool=1, block_size=4)
-    sheet.row("blocks", 0, LAST, 0, 1, 1, 0, 4, 0)
-    sheet.row("blocks", 0, 3, 0, 0, 0, -1, 0, 0)
-    sheet.row("blocks", 1, LAST, 0, 1, 1, 1, 1, 0)
-    sheet.row("blocks", 1, 3, 0, 0, 0, -1, 0, 0)
-    composition = measure(sheet.trace(2)).composition
-    assert composition.token.tolist() == [4, 1]
-    assert composition.internal.tolist() == [0, 3]
-    assert composition.reserved.tolist() == [0, 0]
-
-
-def strips(head_needs: int | None, refused: int | None = None) -> Trace:
-    """20 slots: a strip of 8 (2 slots written, then one a step) at 2..9 and one of 4 at 14..17; holes 2, 4 and 2."""
-    sheet = Sheet(pool=20)
-    for prompt in (2, 4, 3):
-        sheet.request(prompt, 3)
-    sheet.row("strips", 0, START, 0, 2, 8, 0, 0)
-    sheet.row("strips", 0, LAST, 0, 2, 8, 2, 1)
-    sheet.row("strips", 2, 3, 0, -1, 0, 0, 0)
-    sheet.row("strips", 0, LAST, 1, 14, 4, 4, 0)
-    sheet.row("strips", 3, 3, 1, -1, 0, 0, 0)
-    if head_needs is not None:
-        sheet.row("requests", 0, START, 2, WAITING, 7, 0)
-        sheet.row("requests", 3, START, 2, PREFILL, -1, 0)
-        sheet.row("strips", 3, LAST, 2, 0, head_needs, 3, 0)
-    if refused is not None:
-        sheet.row("requests", 0, START, 2, WAITING, 7, 0)
-        sheet.decisions.append((1, ACTIONS.index("skip"), REASONS.index("no_block"), 2, 2, refused, 4, -1))
-    return sheet.trace(4)
-
-
-def test_a_strip_is_reserved_up_to_its_last_token_and_internal_beyond():
-    composition = measure(strips(None)).composition
-    assert composition.token.tolist() == [6, 7, 8, 4]
-    assert composition.reserved.tolist() == [2, 1, 0, 0]
-    assert composition.internal.tolist() == [4, 4, 4, 0]
-    assert composition.free.tolist() == [8, 8, 8, 16]
-
-
-@pytest.mark.parametrize(("needs", "external"), [(4, 0), (5, 8), (8, 8), (9, 0)])
-def test_free_slots_are_external_while_the_head_fits_into_all_of_them_but_into_no_hole(needs, external):
-    composition = measure(strips(needs)).composition
-    assert composition.external.tolist() == [external] * 3 + [0]
-    assert composition.free.tolist()[:3] == [8 - external] * 3
-
-
-def test_a_head_that_never_got_in_is_known_by_what_it_asked_for():
-    assert measure(strips(None, refused=6)).composition.external.tolist() == [8, 8, 8, 0]
-
-
-def test_idle_time_between_steps_counts_as_free_memory():
-    sheet = blocks(pool=1, block_size=1)
-    sheet.row("blocks", 0, LAST, 0, 1, 1, 0, 1, 0)
-    sheet.row("blocks", 0, 3, 0, 0, 0, -1, 0, 0)
-    sheet.row("blocks", 1, LAST, 0, 1, 1, 0, 1, 0)
-    trace = sheet.trace(2)
-    trace.times[1] += 6.0  # step 0 is [0, 1), step 1 is [7, 8)
-    assert measure(trace).composition.shares()["token"] == 2 / 8
 
 
 @given(
