@@ -6,6 +6,7 @@ is `running_batch`.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.kv.manager import KVManager
 from engine.request import SequenceStatus
@@ -32,6 +33,15 @@ class CacheStats:
         else:
             self.queries += num_tokens
             self.hits += hit_tokens
+
+
+class Obstacle(NamedTuple):
+    """Why a waiting request cannot enter: reason code, the resource that is short, what it needs and what there is."""
+
+    reason: str
+    resource: str
+    needed: int
+    available: int
 
 
 class Scheduler(RunningBatch):
@@ -93,28 +103,15 @@ class Scheduler(RunningBatch):
 
     def _admit(self, group: SequenceGroup, chunked: bool) -> bool:
         """Take the head of the queue into the batch, or record why not."""
-        kv, num_samples, lead = self.kv, len(group.unfinished), group.lead
-        if self.num_running + len(self.held) + num_samples > self._max_num_seqs:
-            free = self._max_num_seqs - self.num_running - len(self.held)
-            return self._skip(group, "no_seat", "seats", num_samples, free)
-        known = group.num_known_at_admission
-        missing = known - self._learning.cache.match(lead)
-        num_tokens = min(missing, self._most_of(group))
-        if chunked:
-            num_tokens = min(num_tokens, self.remaining)
-        is_alone = not self.running
-        is_oversized = num_tokens > self._budget and group.num_preemptions > 0
-        if self.remaining <= 0 or (num_tokens > self.remaining and not (is_oversized and is_alone)):
-            return self._skip(group, "no_token", "tokens", missing, max(self.remaining, 0))
-        keep_free = kv.watermark() if self.running else 0
-        wanted = missing if self.settings.admit_full_prompt else num_tokens
-        need = kv.fits(lead, wanted + self.settings.admit_lookahead, keep_free)
-        if need is not None:
-            return self._skip(group, "no_block", need.resource, need.needed, need.available)
-        allocation = kv.allocate(lead, num_tokens, self.settings.admit_lookahead, keep_free)
+        num_tokens, obstacle = self._tokens_to_begin_with(group, chunked)
+        if obstacle is not None:
+            if self._skip(group, *obstacle) and obstacle.reason == "no_block":
+                self._explain_follower(group, chunked)
+            return False
+        lead, known, resumed = group.lead, group.num_known_at_admission, group.status is SequenceStatus.PREEMPTED
+        allocation = self.kv.allocate(lead, num_tokens, self.settings.admit_lookahead, self._keep_free)
         assert allocation is not None, "a probe that fits is followed by an allocation that fits"
         self.waiting.leave(group)
-        resumed = group.status is SequenceStatus.PREEMPTED
         if self.settings.keeps_prefixes:
             self.cache_stats.count(known, allocation.hit_tokens, resumed)
         group.status = SequenceStatus.PREFILL
@@ -126,39 +123,51 @@ class Scheduler(RunningBatch):
             self.running[seq.order] = seq
             self._runs.awake[seq.order] = seq
         self._recorder.admitted(group, known, resumed)
-        if is_oversized:
+        if num_tokens > self._budget:
             self._recorder.oversized(group, num_tokens, self._budget)
         self._recorder.close()
         self._plan(lead, num_tokens)
         return True
 
-    def _skip(self, group: SequenceGroup, reason: str, resource: str, needed: int, available: int) -> bool:
-        """Say once why the head waits, and who behind it could run."""
-        skip = (group.index, reason, needed, available)
-        if skip != self._last_skip:
-            self._last_skip = skip
-            self._recorder.skipped(group, reason, resource, needed, available, -1)
-            self._recorder.close()
-            if reason == "no_block":
-                self._explain_follower(group)
-        return False
+    @property
+    def _keep_free(self) -> int:
+        """What an admission leaves free; a request that would run alone may take everything."""
+        return self.kv.watermark() if self.running else 0
 
-    def _explain_follower(self, head: SequenceGroup) -> None:
+    def _tokens_to_begin_with(self, group: SequenceGroup, chunked: bool) -> tuple[int, Obstacle | None]:
+        """Tokens that a waiting request would compute first, and what keeps it from that; changes nothing."""
+        num_samples, free = len(group.unfinished), self._max_num_seqs - self.num_running - len(self.held)
+        if num_samples > free:
+            return 0, Obstacle("no_seat", "seats", num_samples, free)
+        missing = group.num_known_at_admission - self._learning.cache.match(group.lead)
+        num_tokens = min(missing, self._most_of(group))
+        if chunked:
+            num_tokens = min(num_tokens, self.remaining)
+        may_exceed = num_tokens > self._budget and group.num_preemptions > 0 and not self.running
+        if self.remaining <= 0 or (num_tokens > self.remaining and not may_exceed):
+            return 0, Obstacle("no_token", "tokens", missing, max(self.remaining, 0))
+        wanted = missing if self.settings.admit_full_prompt else num_tokens
+        need = self.kv.fits(group.lead, wanted + self.settings.admit_lookahead, self._keep_free)
+        if need is not None:
+            return 0, Obstacle("no_block", need.resource, need.needed, need.available)
+        return num_tokens, None
+
+    def _skip(self, group: SequenceGroup, reason: str, resource: str, needed: int, available: int) -> bool:
+        """Say once why the head waits; returns whether it was said now."""
+        skip = (group.index, reason, needed, available)
+        if skip == self._last_skip:
+            return False
+        self._last_skip = skip
+        self._recorder.skipped(group, reason, resource, needed, available, -1)
+        self._recorder.close()
+        return True
+
+    def _explain_follower(self, head: SequenceGroup, chunked: bool) -> None:
+        """Say who behind the head could enter."""
         follower = self.waiting[1] if len(self.waiting) > 1 else None
         if follower is None or self._last_blocked == (head.index, follower.index):
             return
-        if self._would_enter(follower):
+        if self._tokens_to_begin_with(follower, chunked)[1] is None:
             self._last_blocked = (head.index, follower.index)
             self._recorder.skipped(follower, "behind_head", "none", 0, 0, head.index)
             self._recorder.close()
-
-    def _would_enter(self, group: SequenceGroup) -> bool:
-        """Whether seats, tokens of this step and memory would do for a request, were it at the head."""
-        missing = group.num_known_at_admission - self._learning.cache.match(group.lead)
-        keep_free = self.kv.watermark() if self.running else 0
-        return (
-            self.num_running + len(self.held) + len(group.unfinished) <= self._max_num_seqs
-            and self.remaining > 0
-            and (missing <= self.remaining or self.settings.chunked)
-            and self.kv.fits(group.lead, missing + self.settings.admit_lookahead, keep_free) is None
-        )
