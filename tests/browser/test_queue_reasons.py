@@ -32,5 +32,5 @@ def test_what_was_said_of_the_head_is_not_repeated_when_another_is_before_it(pag
             assert text == f"is behind {head[0]}" or text.startswith(("would fit", "made room", "needed a block"))
             stale += 1
         if head[1].startswith("needs"):
-            assert head[1].endswith(f", {free} free")
+            assert head[1].endswith(f", found {free} free")
     assert stale

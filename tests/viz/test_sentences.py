@@ -13,6 +13,8 @@ from engine.trace.chunk import Chunk
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, EVICTION_REASONS, HAPPENINGS, REASONS
 from engine.workload import ListWorkload
+from scenarios import catalogue
+from scenarios.run import run as run_scenario
 from tests.engine.trace import synthetic
 from tests.engine.trace.test_frame import HEADER, REQUEST
 from viz.player.messages import CODES, MESSAGES, TAGS
@@ -267,3 +269,15 @@ def test_only_who_has_a_seat_and_memory_above_the_watermark_is_said_to_fit() -> 
     assert not any("F waits although it would fit" in text for text in said(seats))
     fits = run(Settings(num_blocks=6, block_size=4, max_num_seqs=3), ("A", 12, 8, 1), ("H", 16, 2, 1), ("F", 4, 2, 2))
     assert any("F waits although it would fit" in text for text in said(fits))
+
+
+def test_blocks_that_a_radix_tree_keeps_are_not_free() -> None:
+    trace = run_scenario(catalogue.load()["two-chats-two-shots"])
+    admissions = 0
+    for row in np.flatnonzero(trace.happenings["kind"] == HAPPENINGS.index("admitted")):
+        event = int(trace.happenings["event"][row])
+        found = re.search(r"because it needs (\d+) blocks? and (\d+)", sentence_text(trace, event) or "")
+        if found:
+            assert int(found[2]) == int((trace.cut(event=event - 1).tracks["blocks"]["state"] == 0).sum())
+            admissions += 1
+    assert admissions
