@@ -39,7 +39,7 @@ def of_frame(page: Page) -> None:
 def of_gallery(page: Page) -> None:
     """Every card has its picture."""
     expect(page.locator(".cover").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".cover svg:not(:has(> :nth-child(2)))")).to_have_count(0, timeout=PATIENCE)
+    expect(page.locator(".cover svg:has(> .place)")).to_have_count(0, timeout=PATIENCE)
 
 
 def of_file(page: Page) -> None:

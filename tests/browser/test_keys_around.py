@@ -110,3 +110,36 @@ def test_five_requests_in_turn_wear_five_hues(page: Page, open_run: Open) -> Non
         row = painted.pixels(lanes, [(x, (box[1] + box[3]) / 2) for x in range(int(box[0]), int(box[2]), 3)])
         worn = {name for name in OWNERS for pixel in row if painted.is_like(pixel, painted.hue(name), 3)}
         assert worn == {OWNERS[i]}
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ("sel=r99", "There is no “r99” to select in this run. Nothing is selected."),
+        ("sel=four", "There is no “four” to select in this run. Nothing is selected."),
+        ("clock=lunar", "There is no clock “lunar”, only steps and time. Shown is the usual one."),
+        ("clock=time&t=soon", "Time “soon” is not in this frame. Shown is the frame on its own."),
+        ("clock=time&sel=r0", ""),
+    ],
+)
+def test_what_a_link_names_and_is_not_there_is_told(page: Page, open_run: Open, link: str, sentence: str) -> None:
+    open_run(four_samples(), f"1&{link}")
+    notice = page.locator(".kv-say.kv-notice p")
+    if sentence:
+        expect(notice).to_have_text(sentence)
+    else:
+        expect(notice).to_have_count(0)
+
+
+def test_a_mark_under_which_other_kinds_lie_says_how_many(page: Page, open_run: Open) -> None:
+    """One place: at the first step A is admitted; at every later one somebody ends and the next one begins."""
+    trace = small_run(Settings(num_blocks=8, max_num_seqs=1), ("A", 6, 4), ("B", 6, 4))
+    open_run(trace, "0")
+    line = page.locator(".kv-line")
+    box = line.bounding_box()
+    assert box is not None
+    titles = set()
+    for x in range(0, int(box["width"]), 3):
+        page.mouse.move(box["x"] + x, box["y"] + 8)
+        titles.add(line.get_attribute("title"))
+    assert "admission, iteration 5 · request finished, iteration 5" in titles, titles

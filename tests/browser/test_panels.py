@@ -231,3 +231,29 @@ def test_headings_of_panels_are_never_covered(page: Page, open_run: Open, size: 
             assert a is not None and b is not None
             apart = a["x"] + a["width"] <= b["x"] + 1 or b["x"] + b["width"] <= a["x"] + 1
             assert apart or a["y"] + a["height"] <= b["y"] + 1 or b["y"] + b["height"] <= a["y"] + 1
+
+
+def test_no_number_of_a_narrow_strip_touches_its_neighbour(page: Page, open_run: Open) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    open_run(four_samples(), "1")
+    boxes = [box for each in page.locator("[data-metric]").all() if (box := each.bounding_box())]
+    assert len(boxes) > 3 and all(box["height"] > 30 and box["x"] + box["width"] <= 400 for box in boxes)
+    for i, one in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            is_beside = abs(one["y"] - other["y"]) < 20
+            assert not is_beside or other["x"] - one["x"] - one["width"] >= 8
+    words = page.locator("[data-metric] dt")
+    assert all(node.evaluate("node => node.scrollWidth <= node.clientWidth") for node in words.all())
+    sentence = page.locator(".kv-say").bounding_box()
+    assert sentence and max(box["y"] + box["height"] for box in boxes) <= sentence["y"]
+
+
+def test_four_reservations_stand_where_there_is_room_for_four(page: Page, open_run: Open) -> None:
+    """Four strips of 30 px each fill a list that has just 115 px: no line is given away for those that are hidden."""
+    trace = small_run(Settings(kv_manager="max", max_model_len=16, num_blocks=8), *((name, 6, 8) for name in "ABCD"))
+    open_run(trace, "0")
+    page.add_style_tag(content='[data-panel="reservations"] .kv-body { flex: none !important; height: 116px; }')
+    page.set_viewport_size({"width": 1280, "height": 721})
+    expect(page.locator(".kv")).to_have_attribute("data-frame", "0")
+    page.wait_for_timeout(400)
+    assert len(painted.boxes(painted.canvas(page, "reservations"), "s")) == 4

@@ -2,10 +2,13 @@
 
 from playwright.sync_api import Page
 
+from engine.loop import simulate
 from engine.settings import Settings
+from engine.workload import ListWorkload
 from scenarios import catalogue
+from scenarios.request_fields import read_requests
 from scenarios.run import run
-from tests.browser.panel_runs import Open, open_run, small_run
+from tests.browser.panel_runs import Open, happened, open_run, small_run
 
 __all__ = ["open_run"]
 
@@ -34,3 +37,24 @@ def test_what_was_said_of_the_head_is_not_repeated_when_another_is_before_it(pag
         if head[1].startswith("needs"):
             assert head[1].endswith(f", found {free} free")
     assert stale
+
+
+def test_who_lost_its_memory_computes_all_that_is_known_of_it(page: Page, open_run: Open) -> None:
+    """B has a prompt of 6 and two samples, of which 3 tokens each are known when it is preempted: 6 + 3 + 3."""
+    rows = [
+        {"id": "A", "prompt": {"len": 7}, "output_len": 12},
+        {"id": "B", "prompt": {"len": 6}, "output_len": 9, "n": 2},
+    ]
+    trace = simulate(Settings(num_blocks=7, block_size=4), ListWorkload(read_requests(rows)), "small")
+    step = trace.step_of(happened(trace, "preempted")[0]["event"])
+    open_run(trace, str(step))
+    assert page.locator('[data-panel="queue"] li span').all_inner_texts() == ["12 tokens to compute"]
+
+
+def test_a_batch_that_waited_to_be_full_is_told_where_nobody_waits_any_more(page: Page, open_run: Open) -> None:
+    """R1 and R2 are there at 0 and R3 at 10 ms, when the batch of three begins; one alone at 0 has not waited."""
+    message = page.locator('[data-panel="queue"] .kv-message')
+    open_run(run(catalogue.load()["step-by-step"], "static"), "0")
+    assert message.inner_text() == "Nobody waits any more; the longest wait was 10 ms."
+    open_run(small_run(Settings(num_blocks=8), ("A", 6, 3)), "0")
+    assert message.inner_text() == "Nobody waits."

@@ -8,6 +8,7 @@ import pytest
 from engine.request import SequenceStatus
 from engine.trace.metrics import measure
 from engine.trace.trace import Trace
+from engine.trace.track import BLOCK_STATES
 from scenarios import catalogue
 from scenarios.request_fields import read_requests
 from scenarios.run import run
@@ -190,3 +191,20 @@ def test_the_cells_of_any_pool_fit_beside_each_other(num_blocks: int) -> None:
 def test_blocks_before_anything_happened_are_free() -> None:
     svg = draw_blocks(_trace("alan-turing"), 0, 0).svg()
     assert len(_elements(svg, "rect", "free")) == 8 and _elements(svg, "rect", "now") == []
+
+
+def test_blocks_that_nobody_reads_are_dashed_and_kept() -> None:
+    """The timestamp in front: nothing of the first question is found again, its 32 blocks are kept."""
+    scenario = catalogue.load()["timestamp-first"]
+    assert scenario.cover is not None
+    mark = scenario.bookmarks[scenario.cover]
+    trace = run(scenario, mark.run)
+    states = trace.cut(event=covers._place(trace, mark)[0]).tracks["blocks"]["state"]
+    kept = int((states == BLOCK_STATES.index("cached")).sum())
+    svg = covers.cover(scenario)
+    assert kept == 32 and len(_elements(svg, "rect", "kept")) == kept
+
+
+def test_a_picture_to_come_has_the_outlines_of_one() -> None:
+    assert len(_elements(covers.blank(), "rect", "place")) == 8
+    assert _elements(covers.cover(catalogue.load()["four-samples"]), "rect", "place") == []

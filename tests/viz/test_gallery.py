@@ -110,5 +110,6 @@ class _Broken:
     """A scenario that raises as soon as it is run."""
 
     workload = None
+    requests = ()
     cover = 0
     bookmarks = ("nothing",)

@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from importlib import resources
 from typing import Any
 
 import pytest
 
+from engine.settings import Settings
+from viz.pages.parts.settings_form import GROUPS
 from viz.player.script import joined, source_files
 from viz.player.words import WORDS
 
@@ -56,3 +59,12 @@ def test_every_label_that_is_asked_for_exists() -> None:
 @pytest.mark.parametrize("template", [text for _, text in _paths(WORDS["en"]) if isinstance(text, str) and "{" in text])
 def test_a_template_is_one_that_the_player_can_fill(template: str) -> None:
     assert re.fullmatch(r"([^{}]|\{\d(,|\+| [a-z ]+)?\}|\{[a-zXY]+\})*", template)
+
+
+def test_a_setting_that_runs_differ_in_is_called_as_in_the_settings_form() -> None:
+    labels = {name: field.label for group in GROUPS.values() for name, field in group.items()}
+    words = WORDS["en"]["compare"]
+    told = words["settings"].keys() | words["labels"].keys()
+    assert told == {field.name for field in fields(Settings)} == labels.keys()
+    assert words["labels"].items() <= labels.items()
+    assert {words["values"][value] for value in ("now", "full")} == {"at once", "when it is full"}

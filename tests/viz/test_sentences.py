@@ -18,6 +18,8 @@ from scenarios.run import run as run_scenario
 from tests.engine.trace import synthetic
 from tests.engine.trace.test_frame import HEADER, REQUEST
 from viz.player.messages import CODES, MESSAGES, TAGS
+from viz.player.narrator import narrate
+from viz.player.occupants import known_before
 from viz.player.sentences import Sentences, sentence_text, sequence_name
 
 
@@ -281,3 +283,14 @@ def test_blocks_that_a_radix_tree_keeps_are_not_free() -> None:
             assert int(found[2]) == int((trace.cut(event=event - 1).tracks["blocks"]["state"] == 0).sum())
             admissions += 1
     assert admissions
+
+
+def test_a_request_that_comes_back_computes_all_that_is_known_of_it() -> None:
+    """B has a prompt of 6 and two samples; 3 tokens of each are known when it loses its memory: 6 + 3 + 3."""
+    trace = run(Settings(block_size=4, num_blocks=7), ("A", 7, 12, 1), ("B", 6, 9, 2))
+    resumed = np.flatnonzero(trace.happenings["kind"] == HAPPENINGS.index("resumed"))
+    event = int(trace.happenings["event"][resumed[0]])
+    assert trace.cut(event=event - 1).tracks["sequences"]["num_tokens"].tolist()[1:] == [9, 9]
+    assert known_before(trace, np.array([1]), np.array([event])).tolist() == [12]
+    rows = [row.tolist() for row in narrate(trace)[0] if row[1] == CODES["resumed_at_once"]]
+    assert all(row[3] == 12 for row in rows if row[0] == event)

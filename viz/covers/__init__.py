@@ -11,7 +11,7 @@ from pathlib import Path
 from engine.trace.trace import Trace
 from scenarios.run import run
 from scenarios.scenario import Bookmark, Scenario
-from viz.covers.blocks import draw_blocks
+from viz.covers.blocks import draw_blocks, grid_of
 from viz.covers.lanes import draw_lanes
 from viz.covers.shares import draw_shares
 from viz.covers.strips import draw_strips
@@ -19,6 +19,7 @@ from viz.covers.svg import Drawing
 from viz.covers.tree import draw_tree
 
 LANGUAGE = "en"
+NUM_PLACES = 8
 
 
 def cover(scenario: Scenario) -> str:
@@ -31,8 +32,11 @@ def cover(scenario: Scenario) -> str:
 
 
 def blank() -> str:
-    """An empty picture of the same size."""
-    return Drawing().svg()
+    """The outlines of a picture that is still to be drawn, of the same size."""
+    drawing, grid = Drawing(), grid_of(range(NUM_PLACES))
+    for block in range(NUM_PLACES):
+        drawing.rect(grid.box(block), "place", grid.width * 0.09)
+    return drawing.svg()
 
 
 def stylesheet() -> str:

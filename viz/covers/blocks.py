@@ -11,7 +11,7 @@ import numpy as np
 
 from engine.trace.frame import Frame
 from engine.trace.trace import Trace
-from engine.trace.track import HAPPENINGS
+from engine.trace.track import BLOCK_STATES, HAPPENINGS
 from viz.covers.cell import LARGE, SMALL, Cell, draw_free, draw_large, draw_small, draw_tiny
 from viz.covers.people import DECODE, PREFILL, People
 from viz.covers.pixels import draw_pixels
@@ -20,6 +20,7 @@ from viz.covers.svg import HEIGHT, MARGIN_X, MARGIN_Y, WIDTH, Box, Drawing
 AROUND_COPY = 8
 DOZEN = 12
 MANY_BLOCKS = 2_000
+CACHED = BLOCK_STATES.index("cached")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +125,25 @@ def _cells(trace: Trace, frame: Frame, earlier: Frame) -> Iterator[Cell]:
         ref, owner, fill = (int(blocks[name][block]) for name in ("ref_count", "owner", "fill"))
         reading = readers.get(block, [])
         holder = reading[0] if reading else owner
+        is_kept = blocks["state"][block] == CACHED
         grown = fill - int(earlier.tracks["blocks"]["fill"][block])
         yield Cell(
             block=block,
-            name="" if holder < 0 else people.request_name(holder) if ref > 1 else people.name(holder),
-            hue="S" if ref > 1 else people.hues[holder] if holder >= 0 else "K",
+            name="kept"
+            if is_kept
+            else ""
+            if holder < 0
+            else people.request_name(holder)
+            if ref > 1
+            else people.name(holder),
+            hue="K" if is_kept else "S" if ref > 1 else people.hues[holder] if holder >= 0 else "K",
             num_readers=ref,
             fill=fill,
             size=trace.header["block_size"],
             written=0 if block in changed else max(0, grown),
             is_copy=block in copies,
             readers=[people.hues[sequence] for sequence in reading],
+            is_kept=bool(is_kept),
         )
 
 

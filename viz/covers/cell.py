@@ -1,7 +1,7 @@
 """One KV block on a card: large with name and slots, small with a number, or tiny.
 
 The same square as in the player: solid is full, tinted with slots is being written, stripes and a count mean more than
-one reader, an outline is free, a dot is a copy, slots written in this frame are yellow.
+one reader, an outline is free, dashes are kept by nobody, a dot is a copy, slots written in this frame are yellow.
 """
 
 from dataclasses import dataclass, field
@@ -28,6 +28,8 @@ class Cell:
     is_copy: bool = False
     was: str = ""
     readers: list[str] = field(default_factory=list)
+    is_kept: bool = False
+    """By a prefix cache or a radix tree; nobody reads it."""
 
     @property
     def is_shared(self) -> bool:
@@ -35,12 +37,15 @@ class Cell:
 
     @property
     def is_full(self) -> bool:
-        return self.fill >= self.size
+        """Whether the body is solid."""
+        return self.fill >= self.size and not self.is_kept
 
 
 def _body(drawing: Drawing, box: Box, cell: Cell, radius: float) -> None:
     x, y, w, h = box
-    if cell.is_full:
+    if cell.is_kept:
+        drawing.rect((x + 0.7, y + 0.7, w - 1.4, h - 1.4), "kept K", radius)
+    elif cell.is_full:
         drawing.rect(box, f"solid {cell.hue}", radius)
     else:
         drawing.rect((x + 1, y + 1, w - 2, h - 2), f"open {cell.hue}", radius)
@@ -62,13 +67,15 @@ def draw_large(drawing: Drawing, box: Box, cell: Cell) -> None:
         length = (h - 4 - (len(bars) - 1) * 2) / len(bars)
         for i, hue in enumerate(bars):
             drawing.rect((x + 2, y + 2 + i * (length + 2), 6, length), f"solid {hue}", 1)
-        for baseline, wide in ((y + h * 0.32, 14), (y + h * 0.7, 14)):
-            drawing.rect((left - 3, baseline - 11, wide + 2, 14), ground, 2)
+        for baseline in (y + h * 0.32, y + h * 0.7):
+            drawing.rect((left - 3, baseline - 11, 16, 14), ground, 2)
     drawing.text(left, y + h * 0.32, str(cell.block), 11.5, ink)
     drawing.text(left, y + h * 0.7, cell.name, 15, ink, bold=True, most=w - 14)
     if cell.is_shared:
-        drawing.rect((x + w - 25, y + 3, 22, 15), "chip", 4)
-        drawing.text(x + w - 14, y + 15, f"×{cell.num_readers}", 12, anchor="middle", bold=True)
+        count = f"×{cell.num_readers}"
+        wide = width_of(count, 12) + 6
+        drawing.rect((x + w - wide - 3, y + 3, wide, 15), "chip", 4)
+        drawing.text(x + w - 3 - wide / 2, y + 15, count, 12, anchor="middle", bold=True)
     elif cell.is_copy:
         drawing.disc(x + w - 10, y + 10, 4, ink)
     if not cell.is_full:
@@ -93,7 +100,7 @@ def draw_small(drawing: Drawing, box: Box, cell: Cell) -> None:
     x, y, w, h = box
     size = max(11.0, min(15.0, h * 0.45))
     _body(drawing, box, cell, w * 0.12)
-    if not cell.is_full:
+    if not (cell.is_full or cell.is_kept):
         bar = max(3.0, h * 0.14)
         drawing.rect((x + 3.5, y + h - bar - 3, (w - 7) * cell.fill / cell.size, bar), f"solid {cell.hue}")
     label = f"×{cell.num_readers}" if cell.is_shared else str(cell.block)
@@ -107,7 +114,7 @@ def draw_small(drawing: Drawing, box: Box, cell: Cell) -> None:
 
 
 def draw_tiny(drawing: Drawing, box: Box, cell: Cell) -> None:
-    drawing.rect(box, f"solid {cell.hue}" if cell.is_full else f"open {cell.hue}")
+    drawing.rect(box, "kept K" if cell.is_kept else f"solid {cell.hue}" if cell.is_full else f"open {cell.hue}")
 
 
 def draw_free(drawing: Drawing, box: Box, block: int, has_number: bool) -> None:

@@ -15,12 +15,13 @@ def draw_pixels(drawing: Drawing, trace: Trace, frame: Frame, num_blocks: int) -
     blocks, people = frame.tracks["blocks"], People(trace)
     running = np.unique(people.request_of[np.unique(blocks["owner"][blocks["owner"] >= 0])])
     chosen = running[np.linspace(0, len(running) - 1, 2 * len(HUES) + 1).astype(int)[1::2]] if len(running) else running
-    look = np.array(["", "P", "S", *HUES])
-    code = np.where(blocks["state"] == 0, 0, np.where(blocks["ref_count"] > 1, 2, 1))[:num_blocks]
+    look = np.array(["", "P", "S", "K", *HUES])
+    held = np.where(blocks["ref_count"] > 1, 2, 1)
+    code = np.where(blocks["state"] == 0, 0, np.where(blocks["state"] == 1, held, 3))[:num_blocks]
     owner = blocks["owner"][:num_blocks]
     request = np.where(owner >= 0, people.request_of[np.maximum(owner, 0)], -1)
     for i, each in enumerate(chosen.tolist()):
-        code = np.where((request == each) & (code == 1), 3 + i, code)
+        code = np.where((request == each) & (code == 1), 4 + i, code)
     padded = np.zeros(-(-num_blocks // columns) * columns, int)
     padded[:num_blocks] = code
     commands: dict[str, list[str]] = {}

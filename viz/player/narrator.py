@@ -13,7 +13,7 @@ from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENING_COLUMNS, HAP
 from viz.player.free_blocks import free_blocks
 from viz.player.messages import CODES
 from viz.player.nodes import inserters
-from viz.player.occupants import num_seated, previous_occupants, tokens_before
+from viz.player.occupants import known_before, num_seated, previous_occupants, tokens_before
 
 NUM_OPERANDS = 4
 Rows = dict[str, np.ndarray]
@@ -156,6 +156,8 @@ def _admissions(n: _Narrator) -> None:
         rows = n.happened(kind)
         events, request, tokens = rows["event"], rows["request"], rows["amount"]
         size, free = _sum_at(events, allocated["event"], allocated["amount"]), n.free_before(events)
+        if kind == "resumed":
+            tokens = known_before(n.trace, request, events)
         n.say(f"{kind}_at_once", events, request, tokens)
         gets = size > 0
         if free is not None:

@@ -3,6 +3,9 @@
 import numpy as np
 
 from engine.trace.trace import Trace
+from viz.player.vocabulary import VOCABULARY
+
+FINISHED = VOCABULARY["statuses"].index("FINISHED")
 
 
 def previous_occupants(trace: Trace, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
@@ -35,8 +38,28 @@ def num_seated(trace: Trace, events: np.ndarray) -> np.ndarray:
     return upto[np.searchsorted(columns["event"][order][by_event], events, side="right")]
 
 
+def known_before(trace: Trace, requests: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """Known tokens of each preempted request just before an event: its prompt once, what each of its unfinished samples
+    has written on top of it. All of them have to be computed again."""
+    first, samples, prompt = (
+        np.array([each[name] for each in trace.requests], np.int64)[requests]
+        for name in ("first_sequence", "n", "prompt_len")
+    )
+    known = prompt.copy()
+    for sample in range(int(samples.max(initial=0))):
+        sequences = first + np.minimum(sample, samples - 1)
+        is_known = (sample < samples) & (before(trace, "status", sequences, events) != FINISHED)
+        known += np.where(is_known, np.maximum(0, before(trace, "num_tokens", sequences, events) - prompt), 0)
+    return known
+
+
 def tokens_before(trace: Trace, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
     """Computed tokens of each sequence just before an event."""
+    return before(trace, "num_computed_tokens", sequences, events)
+
+
+def before(trace: Trace, field: str, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
+    """A field of each sequence just before an event."""
     track = trace.tracks["sequences"]
     columns, ticks = track.columns, track.ticks
     assert ticks is not None, "computed tokens are a ramp"
@@ -47,5 +70,5 @@ def tokens_before(trace: Trace, sequences: np.ndarray, events: np.ndarray) -> np
     found = np.searchsorted(place[order], (sequences.astype(np.int64) << 32) | events) - 1
     rows = order[np.maximum(found, 0)]
     passed = np.searchsorted(trace.steps["scheduled"], events - 1, side="right") - ticks[rows]
-    tokens = columns["num_computed_tokens"][rows] + columns["rate"][rows] * passed
-    return np.where((found >= 0) & (columns["key"][rows] == sequences), tokens, 0)
+    values = columns[field][rows] + (columns["rate"][rows] * passed if field in track.spec.ramps else 0)
+    return np.where((found >= 0) & (columns["key"][rows] == sequences), values, 0)

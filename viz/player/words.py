@@ -8,6 +8,7 @@ code that knows it, in js/words.
 from typing import Any
 
 from viz.player.panel_words import PANEL_WORDS
+from viz.player.setting_words import SETTING_LABELS, VALUE_WORDS
 from viz.player.vocabulary import VOCABULARY
 
 
@@ -93,6 +94,9 @@ WORDS: dict[str, dict[str, Any]] = {
         "copyThis": "Copy this address",
         "linkCopied": "**The link to this moment is copied;** it opens the same runs, frame, clock and selection.",
         "problems": {
+            "clock": "**There is no clock “{0}”,** only steps and time. Shown is the usual one.",
+            "t": "**Time “{0}” is not in this frame.** Shown is the frame on its own.",
+            "sel": "**There is no “{0}” to select in this run.** Nothing is selected.",
             "frame_text": "**“{0}” is not a frame;** write 12, or 12.3 for its third event. Shown is {1}.",
             "frame_step": "**Frame {0} is beyond the end of this run,** whose frames are 0 to {2}. Shown is {1}.",
             "frame_event": "**Frame {0} names an event that its iteration does not have.** Shown is {1}.",
@@ -190,6 +194,8 @@ WORDS: dict[str, dict[str, Any]] = {
                 "max_num_seqs": "{0 place}",
                 "max_num_batched_tokens": "budget of {0,} tokens",
             },
+            "labels": SETTING_LABELS["en"],
+            "values": VALUE_WORDS["en"],
             "without": {
                 "num_blocks": "unlimited memory",
                 "max_num_seqs": "places without limit",

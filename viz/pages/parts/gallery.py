@@ -1,7 +1,7 @@
 """The gallery of the Start page: the pictures of all scenarios, and which of them a search finds.
 
-Pictures are drawn once for all visitors, in the background, small runs first; until its picture is there a card keeps the
-place for it. `/` puts the cursor into the search box.
+Pictures are drawn once for all visitors, in the background, small runs first; until its picture is there a card shows
+the outlines of one. `/` puts the cursor into the search box.
 """
 
 import logging
@@ -18,6 +18,7 @@ from viz.pages.parts.jobs import Job, Report
 
 LOG = logging.getLogger(__name__)
 LANGUAGE = "en"
+GENERATED = 1_000_000
 PATIENCE = 0.5
 """Seconds that a page waits for the pictures before it shows the cards without some of them."""
 
@@ -95,12 +96,19 @@ class Pictures:
         return self._drawn.get(name, covers.blank())
 
     def _draw(self, scenarios: Mapping[str, Scenario], report: Report) -> None:
-        for name, scenario in sorted(scenarios.items(), key=lambda item: item[1].workload is not None):
+        for name, scenario in sorted(scenarios.items(), key=lambda item: _effort(item[1])):
             report(len(self._drawn) / len(scenarios), name)
             try:
                 self._drawn[name] = covers.cover(scenario)
             except Exception:
                 LOG.exception("the cover of %s could not be drawn", name)
+
+
+def _effort(scenario: Scenario) -> int:
+    """About how long a picture takes: the tokens that its run writes, as many as there may be where they are generated."""
+    if scenario.workload is not None:
+        return GENERATED
+    return sum(each.sampling.max_tokens * each.sampling.n for each in scenario.requests or ())
 
 
 @st.cache_resource(show_spinner=False)

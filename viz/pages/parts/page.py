@@ -26,16 +26,19 @@ _MISTAKE = "link mistake"
 _MARKUP = re.compile(r"[\\\\`*_{}\[\]()<>#+\-.!|~:$&^=\"'/@]")
 
 _CSS = f"<style>{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}</style>"
-_SERVER_LOST = f"<script>{Path(__file__).with_name('server_lost.js').read_text(encoding='utf-8')}</script>"
+_SCRIPTS = "".join(
+    f"<script>{Path(__file__).with_name(name).read_text(encoding='utf-8')}</script>"
+    for name in ("server_lost.js", "popover_focus.js")
+)
 
 _OUTLINES = """<div class="outlines"><i></i><i></i><i></i><i></i><i></i></div>"""
 """Grid, tables, inspector, timeline, transport."""
 
 
 def begin() -> None:
-    """What every page says first: its style, and what it does without its server."""
+    """What every page says first: its style, what it does without its server, where the focus goes."""
     st.html(_CSS)
-    st.html(_SERVER_LOST, unsafe_allow_javascript=True)
+    st.html(_SCRIPTS, unsafe_allow_javascript=True)
 
 
 def bar() -> DeltaGenerator:

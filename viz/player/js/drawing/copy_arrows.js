@@ -55,7 +55,8 @@ function copyPath(layout, source, target) {
 // From edge to edge of two small cells.
 function straightPath(from, to, edge) {
   const length = Math.max(1, Math.hypot(to[0] - from[0], to[1] - from[1]));
-  const [dx, dy] = [((to[0] - from[0]) / length) * edge, ((to[1] - from[1]) / length) * edge];
+  // one by one: the minifier puts a pattern in front of what it needs
+  const dx = ((to[0] - from[0]) / length) * edge, dy = ((to[1] - from[1]) / length) * edge;
   const isFar = length > 2 * edge;
   return isFar ? [[from[0] + dx, from[1] + dy], [to[0] - dx, to[1] - dy]] : [from, from];
 }

@@ -114,7 +114,7 @@ function blockFacts(frame, id, words) {
   ];
 }
 
-// "prompt tokens 97–100", "output tokens 1–12": by its place in the table of a reader.
+// "prompt 97–100", "output 1–12": by its place in the table of a reader.
 function tokensIn(frame, block, words) {
   const {run} = frame;
   const tables = frame.columns("tables")?.block;
@@ -184,5 +184,6 @@ function showLife(list, entries, frame, room, pitch) {
     setText(button.children[2], note);
     if (isNow || first + i === here) now = i;
   });
-  list.scrollTop = Math.round(now + 0.5 - room / 2 / pitch) * pitch;
+  // whole rows, at the end as well: the space below the last one is 1.58 of them
+  list.scrollTop = Math.floor(Math.min(now + 1 - room / 2 / pitch, shown.length + 1.58 - room / pitch)) * pitch;
 }

@@ -25,7 +25,8 @@ definePanel({
         const chosen = [...selection.marks(frame).requests].find(r => all.includes(r));
         const shown = withSubject(all, 0, room, chosen ?? frame.subject.request);
         box.title(words.queue, all.length ? shown.length < all.length ? words.queueRemark(shown.length, all.length) : words.queueOrder : "");
-        box.say(all.length ? "" : words.nobodyWaits);
+        const start = run.startTime[frame.column], waited = largest(frame.happened("admitted").map(({request}) => start - (run.requests[request].arrival_s ?? start)));
+        box.say(all.length ? "" : waited > 0 ? words.nobodyNow(formatTime(waited)) : words.nobodyWaits);
         resizeList(list, shown.length, () => element("li", {}, element("b", {dir: "auto"}), element("span"), element("em")));
         shown.forEach((r, i) => {
           const isRefused = refused.includes(r);
@@ -48,10 +49,9 @@ function rowsOfQueue(run) {
 }
 
 function queueText(frame, r, words) {
-  const request = frame.run.requests[r];
-  const status = frame.columns("requests").status[r];
-  if (status !== STATUS.PREEMPTED) return words.promptOf(request.prompt_len);
-  return words.recompute(frame.columns("sequences").num_tokens[request.first_sequence]);
+  const {prompt_len: prompt} = frame.run.requests[r], {status, num_tokens: known} = frame.columns("sequences");
+  if (frame.columns("requests").status[r] !== STATUS.PREEMPTED) return words.promptOf(prompt);
+  return words.recompute(frame.run.sequencesOf(r).reduce((sum, s) => sum + (status[s] === STATUS.FINISHED ? 0 : known[s] - prompt), prompt));
 }
 
 function waitText(frame, r, isRefused, decision, words) {
@@ -59,8 +59,8 @@ function waitText(frame, r, isRefused, decision, words) {
   if (isRefused) return decision ? rejectionText(decision, words) : "";
   const action = decision && VOCABULARY.actions[decision.action];
   const head = frame.waiting[0];
-  // what was said of a request that is not at the head any more is no longer true
-  if (action === "skip" && (r === head || decision.other === head)) return reasonText(decision, run, words);
+  // what was said when another was at the head is no longer true
+  if (action === "skip" && head === (decision.other < 0 ? r : decision.other)) return reasonText(decision, run, words);
   if (action === "preempt") return decision.other === r ? words.noRoom : words.madeRoom(run.requestName(decision.other));
   return r === head ? "" : words.behind(run.requestName(head));
 }

@@ -14,7 +14,8 @@ definePanel({
         box.say(strips.length ? "" : words.nobodyRuns);
         const [width, height] = canvas.begin(view);
         const pitch = 30 * k, lane = 25 * k, tag = 32 * k, numbers = 104 * k;
-        const shown = strips.slice(0, Math.max(1, Math.floor((height - 16 * k) / pitch)));
+        const rows = extra => Math.floor((height + extra * k) / pitch);
+        const shown = strips.slice(0, strips.length > rows(5) ? Math.max(1, rows(-16)) : undefined);
         canvas.label(`${words.stripList}: ${plural(strips.length, "sequence")}`);
         shown.forEach((strip, i) => {
           const y = i * pitch, x = tag + 8 * k, scale = (width - x - numbers) / strip.size;

@@ -7,6 +7,7 @@ class Link {
   // where: "query", "hash" or "" for no link at all.
   constructor(where) {
     this.where = where;
+    this.path = location.pathname;
     this.timer = 0;
     this.written = 0;
     this.values = {};
@@ -36,7 +37,8 @@ class Link {
     clearTimeout(this.timer);
     this.written = performance.now();
     const address = this.address();
-    try { if (this.where) history.replaceState(history.state, "", address); } catch { this.where = ""; }
+    // after a fast way back the address is already that of another page
+    try { if (this.where && location.pathname === this.path) history.replaceState(history.state, "", address); } catch { this.where = ""; }
     return String(address);
   }
 

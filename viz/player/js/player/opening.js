@@ -43,6 +43,9 @@ class Opening extends Moves {
     const name = wanted.f ?? this.options.frame;
     this.showFirst(name, wanted.t);
     this.selection.read(wanted.sel, this.run);
+    const wrong = {clock: wanted.clock && !/^(steps|time)$/.test(wanted.clock), t: wanted.t && this.position.time !== Number(wanted.t), sel: wanted.sel && !this.selection.selected};
+    const what = Object.keys(wrong).find(key => wrong[key]);
+    if (what) this.notice ??= this.words.problems[what](wanted[what].slice(0, 40));
   }
 
   // More bytes of run number `index`; the part of them that is complete is shown at once. The picture stays where it is, or

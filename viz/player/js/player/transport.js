@@ -83,7 +83,7 @@ class Transport {
       rail.room = [rail.canvas.clientWidth, rail.canvas.clientHeight];
       const [width] = rail.room;
       rail.merged = thinOut(mergeTicks(rail.happenings, value => this.scale(value, width, k), 6 * k), width, 11 * k)
-        .filter(({at}, i, all) => all.findIndex(other => other.at === at) === i);
+        .filter((tick, i, all) => (tick.all = all.filter(({at}) => at === tick.at))[0] === tick);
     }
     let free = -Infinity;
     this.bookmarks.forEach((bookmark, i) => {
@@ -117,7 +117,8 @@ class Transport {
   // Left edge of a value in pixels.
   scale(value, width, k) { return 10 * k + (Math.max(0, value) / (this.course.length || 1)) * (width - 20 * k); }
 
-  // Glyphs of one kind closer than 6 px merge into one with a count; a crowded line keeps its rarest kinds.
+  // Glyphs of one kind closer than 6 px merge into one with a count, and so do all kinds at one place, where the rarest is
+  // drawn; a crowded line keeps its rarest kinds.
   drawTicks(rail, isBelow, position, {theme, k}) {
     const {paint, merged, room: [width, height]} = rail;
     if (isBelow && !merged.length && !rail.isDrawn) return;
@@ -130,7 +131,8 @@ class Transport {
       paint.glyph(glyph, at, y, (glyph === "reject" ? 5.6 : 4.2) * k, value <= position ? theme.ink : theme.mark);
     }
     const size = 10.5 * k;
-    for (const {at, count, value} of merged) {
+    for (const {at, all, value} of merged) {
+      const count = all.reduce((sum, tick) => sum + tick.count, 0);
       if (count < 2) continue;
       const text = formatNumber(count), room = paint.measure(text, size, 600) + 6 * k;
       const x = [at + 6 * k, at - room].find(left => left >= 0 && left + room <= width + 4 * k
@@ -144,7 +146,8 @@ class Transport {
     const {words, course} = this;
     const [above, below] = this.rails, {height} = this.line.getBoundingClientRect();
     const tick = (y < height / 2 ? above : below).merged?.find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
-    return tick ? (tick.count > 1 ? words.ticks : words.tick)(words.glyphs[tick.glyph], tick.count, course.isTime ? formatTime(tick.value) : words.inIteration(Math.min(tick.value, course.numSteps - 1))) : "";
+    return (tick?.all ?? []).map(({glyph, count, value}) =>
+      (count > 1 ? words.ticks : words.tick)(words.glyphs[glyph], count, course.isTime ? formatTime(value) : words.inIteration(Math.min(value, course.numSteps - 1)))).join(" · ");
   }
 }
 

@@ -9,6 +9,7 @@ function whyWaiting(reason, words) { return /^(needs|waits|would|is) /.test(reas
 function differingSettings(runs, managers, words) {
   const all = runs.map(run => run.header.settings ?? {});
   const names = Object.keys({...words.settings, ...all[0]}).filter(name => all.some(other => String(other[name]) !== String(all[0][name])));
-  const tell = (name, value) => (value === null && words.without[name]) || told(words.settings[name] ?? `${name} ${value}`, managers[value] ?? value);
-  return names.slice(0, 2).map(name => [...new Set(all.map(settings => tell(name, settings[name])))].join(" against ")).join(" · ");
+  const label = name => (words.labels[name] ? `${words.labels[name]}: ` : "");
+  const tell = (name, value) => (value === null && words.without[name]) || (told(words.settings[name], managers[value] ?? value) ?? words.values[value] ?? value);
+  return names.slice(0, 2).map(name => label(name) + [...new Set(all.map(settings => tell(name, settings[name])))].join(" against ")).join(" · ");
 }
