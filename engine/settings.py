@@ -17,6 +17,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "policy": (*POLICIES, "prefill_first"),
     "kv_manager": KV_MANAGERS,
     "free_list": ("fifo", "stack", "left", "uncached_first", "all_at_tail"),
+    "freed_first": ("tail", "head"),
     "register_at": ("schedule", "update"),
     "on_duplicate": ("one", "keep_first", "last_writer"),
     "queue_order": (
@@ -54,7 +55,8 @@ class Settings:
     `null_block` keeps block 0 out of the pool, so that ids begin at 1 (vLLM V1).
     `chunk_size` is the most prompt tokens of one request that a step computes with policy "chunked";
     `long_prefill_token_threshold` is the same unless the request is the only one (vLLM V1).
-    `block_script` lists the first block ids to hand out, in order; later ones follow `free_list`.
+    `block_script` lists the first block ids to hand out, in order; later ones follow `free_list`. `freed_first` says with
+    which end a sequence gives its blocks back: the tail, as all engines do, or the head, which a prefix cache regrets.
     `swap_sharing` says what a move between the pools makes of a shared block: one block still, or one for each reader.
     `step_time`, where set, replaces the cost model: every step takes that long.
     `prefix_caching` keeps full blocks known by their content: from the moment that their step is scheduled or from its
@@ -81,6 +83,7 @@ class Settings:
     long_prefill_token_threshold: int | None = None
     max_model_len: int | None = None
     free_list: str = "fifo"
+    freed_first: str = "tail"
     block_script: tuple[int, ...] = ()
     null_block: bool = False
     prefix_caching: bool = False

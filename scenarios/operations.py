@@ -100,7 +100,7 @@ def need_of_ops(settings: Settings, ops: Sequence[Op]) -> Need:
     """
     if settings.kv_manager == "radix":
         num_tokens = sum(num_tokens_of(operands[-1]) for verb, *operands in ops if verb in ("insert", "lock"))
-        return Need.of(len(ops), num_tokens // settings.block_size, len(ops))
+        return Need.of(len(ops), num_tokens // settings.block_size, len(ops)).with_tree(num_tokens, settings)
     first, end = settings.block_range
     pool, size = end - first, settings.block_size
     known: dict[str, int] = {}

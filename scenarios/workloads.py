@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.request import Prompt, Request, SamplingParams
 from scenarios.conversations import chat
+from scenarios.few_shot import few_shot
 from scenarios.fields import Fields, ScenarioError, shown
 from scenarios.request_fields import MAX_REQUESTS, MAX_SECONDS, MAX_TOKENS, own_content
 
@@ -139,4 +140,5 @@ GENERATORS: dict[str, Callable[[Mapping[str, Any], int], list[Request]]] = {
     "alpaca-like": _random(ALPACA_LIKE),
     "fixed": _fixed,
     "chat": chat,
+    "few-shot": few_shot,
 }

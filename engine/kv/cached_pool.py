@@ -49,7 +49,7 @@ class CachedFreeList:
         return ids + queued
 
     def put(self, ids: Iterable[int]) -> None:
-        """Return ids of one sequence, its last block first."""
+        """Return ids of one sequence; the first one given is the next of them to go."""
         queue = self._queue
         if self._all_at_tail:
             queue.update(dict.fromkeys(ids))

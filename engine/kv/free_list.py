@@ -39,7 +39,7 @@ class FreeList:
         return [self._next() for _ in range(count)]
 
     def put(self, ids: Iterable[int]) -> None:
-        """Return ids; those of one call belong together and are given last block of a sequence first."""
+        """Return ids; those of one call belong together, as a rule the last block of a sequence first."""
         ids = list(ids)
         self._size += len(ids)
         if self._order == "fifo":

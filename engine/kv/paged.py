@@ -41,6 +41,7 @@ class PagedKV:
         self._counts = self.pool.used
         self.host = BlockPool(settings.free_list, end, end + settings.num_host_blocks)
         self._admit_lookahead = settings.admit_lookahead
+        self._tail_first = settings.freed_first == "tail"
         self._watermark = int(settings.watermark * (self.pool.size + first))
         self._keeps_sharing = settings.swap_sharing == "kept"
         self._recorder = recorder
@@ -107,7 +108,7 @@ class PagedKV:
         if not table:
             return 0
         pool = self.pool if table[0] < self.host.first else self.host
-        freed = pool.release(reversed(table))
+        freed = pool.release(reversed(table) if self._tail_first else table)
         self._recorder.freed(seq, table, freed)
         return len(freed)
 

@@ -2,6 +2,7 @@
 
 from engine.trace.track import HAPPENINGS
 from engine.trace.tree import text_of, tree_at
+from scenarios.acceptance import cache_order, hits
 from scenarios.acceptance.lab import Lab
 from scenarios.acceptance.row import Outcome, Row
 
@@ -32,6 +33,47 @@ def last_tree(lab: Lab, scenario: str, run: str) -> list[str]:
         return paths[number]
 
     return sorted(map(path_of, nodes))
+
+
+def hash_blocks(lab: Lab) -> Outcome:
+    full = int(hits.hits_of(lab.trace("thousand-shared", "blocks-of-16"))[1])
+    behind_others = int(hits.hits_of(lab.trace("timestamp-first", "timestamp-first")).sum())
+    trace = lab.trace("leaves-first", "tail-first")
+    happened = trace.happenings
+    evicted = happened["block"][happened["kind"] == HAPPENINGS.index("evicted")].tolist()
+    tables = [trace.cut(step=step, at="scheduled").table(number) for number, step in ((0, 1), (1, 3))]
+    return Outcome(
+        f"of 1,000 equal tokens {full} are found, 62 full blocks; of 480 behind other tokens {behind_others}; "
+        f"evicted of {tables[0]} and {tables[1]}: {evicted}, the ones unused longest, tails first",
+        (full, behind_others) == (992, 0) and evicted == [3, 2, 5, 4],
+    )
+
+
+def radix_tree(lab: Lab) -> Outcome:
+    trace = lab.trace("two-chats-two-shots", "radix")
+    happened = trace.happenings
+
+    def events(kind: str) -> list[tuple[int, int, int]]:
+        rows = happened["kind"] == HAPPENINGS.index(kind)
+        columns = (happened[column][rows].tolist() for column in ("event", "block", "target"))
+        return list(zip(*columns, strict=True))
+
+    leaves_only = all(
+        not before[node].lock_ref and all(other.parent != node for other in before.values())
+        for event, _, node in events("evicted")
+        for before in (tree_at(trace, event - 1),)
+    )
+    same_locks = all(
+        after[lower].lock_ref == after[upper].lock_ref == tree_at(trace, event - 1)[lower].lock_ref
+        for event, lower, upper in events("split")
+        for after in (tree_at(trace, event),)
+    )
+    batches = [lab.trace("larger-batch", run).steps["num_running"].max() for run in ("without", "radix")]
+    return Outcome(
+        f"{len(events('split'))} splits with the locks of the whole node on both halves; {len(events('evicted'))} nodes "
+        f"evicted, each an unlocked leaf; one pool lets {batches[1]} run at once where {batches[0]} fit without a tree",
+        leaves_only and same_locks and len(events("split")) == len(events("evicted")) == 2 and batches == [5, 24],
+    )
 
 
 def thousand_tokens(lab: Lab) -> Outcome:
@@ -116,8 +158,12 @@ def timestamp(lab: Lab) -> Outcome:
 
 
 ROWS = (
-    Row("H01", "Hash blocks", "B", "a full block is known by its tokens and all before; LRU"),
-    Row("H02", "Radix tree", "B", "edges split, only leaves are evicted, nodes in use are locked"),
+    Row("H01", "Hash blocks", "B", "a full block is known by its tokens and all before; LRU", hash_blocks).on(
+        "Stage: thousand-shared, timestamp-first, leaves-first"
+    ),
+    Row("H02", "Radix tree", "B", "edges split, only leaves are evicted, nodes in use are locked", radix_tree).on(
+        "Stage: two-chats-two-shots, larger-batch"
+    ),
     Row(
         "H03",
         "1,000 shared tokens, three requests",
@@ -135,7 +181,7 @@ ROWS = (
         "the oldest branch goes first, shared prefixes stay",
         two_chats_two_shots,
     ).on("Stage: two-chats-two-shots"),
-    Row("H06", "Hit rates of four loads", "S", "0 % to 90 %"),
+    Row("H06", "Hit rates of four loads", "S", "0 % to 90 %", hits.four_loads).on("Stage: four-loads"),
     Row("H07", "SGLang paper, hit rates", "P", "50-99 %; 96 % of the optimum on line"),
     Row(
         "H08",
@@ -144,22 +190,49 @@ ROWS = (
         "8 turns, 50 in + 150 out: 6,000 against 400 prefill tokens",
         chat_rounds,
     ).on("Stage: chat-rounds"),
-    Row("H09", "Overhead of the tree", "S", "tens of microseconds against an iteration of 22 ms"),
+    Row("H09", "Overhead of the tree", "S", "tens of microseconds against an iteration of 22 ms", hits.overhead),
     Row(
         "H10",
         "30 tasks x 10 few-shot requests, shuffled",
         "D* (FCFS: S)",
         "optimum 83.0 %, reached by longest prefix first; FCFS 8 %",
+        cache_order.thirty_tasks,
+    ).on("Stage: thirty-tasks"),
+    Row(
+        "H11",
+        "Depth-first order is optimal",
+        "D",
+        "for a cache of at least the longest request",
+        cache_order.theorem,
     ),
-    Row("H11", "Depth-first order is optimal", "D", "for a cache of at least the longest request"),
-    Row("H12", "Starvation by longest prefix first", "B", "a request without a shared prefix waits without bound"),
-    Row("H13", "Why leaves go first", "B", "an inner node takes its cached descendants with it"),
+    Row(
+        "H12",
+        "Starvation by longest prefix first",
+        "B",
+        "a request without a shared prefix waits without bound",
+        cache_order.starved,
+    ).on("Stage: starved-request"),
+    Row(
+        "H13",
+        "Why leaves go first",
+        "B",
+        "an inner node takes its cached descendants with it",
+        cache_order.leaves_first,
+    ).on("Stage: leaves-first"),
     Row("H14", "Timestamp in front", "D", "hit rate 0; at the end, hits return", timestamp).on(
         "Stage: timestamp-first, timestamp-last"
     ),
-    Row("H15", "Decode is not faster", "S", "TTFT falls, TPOT does not change"),
-    Row("H16", "Agent loop", "S", "hit share tends to 100 %"),
-    Row("H17", "Who benefits", "S", "shared prefixes only; nothing for unrelated prompts"),
-    Row("H18", "Hits save memory", "S", "shared KV is stored once: larger batch"),
-    Row("H19", "Benchmark traps", "S", "random prompts show no gain, equal ones 10 x"),
+    Row("H15", "Decode is not faster", "S", "TTFT falls, TPOT does not change", hits.decode_not_faster).on(
+        "Stage: decode-not-faster"
+    ),
+    Row("H16", "Agent loop", "S", "hit share tends to 100 %", hits.agent_loop).on("Stage: agent-loop"),
+    Row("H17", "Who benefits", "S", "shared prefixes only; nothing for unrelated prompts", hits.who_benefits).on(
+        "Stage: who-benefits"
+    ),
+    Row("H18", "Hits save memory", "S", "shared KV is stored once: larger batch", hits.larger_batch).on(
+        "Stage: larger-batch"
+    ),
+    Row("H19", "Benchmark traps", "S", "random prompts show no gain, equal ones 10 x", hits.benchmark_traps).on(
+        "Stage: benchmark-traps"
+    ),
 )

@@ -22,7 +22,7 @@ ARITHMETIC = {
     "G": (1, 2),
     "L": (2,),
 }
-CATALOGUE = {"B": (4, 5, 7), "C": (2, 4, 6, 12), "D": (1, 2, 3), "E": (2, 3, 4, 9), "H": (4, 8, 14)}
+CATALOGUE = {"B": (4, 5, 7), "C": (2, 4, 6, 12), "D": (1, 2, 3), "E": (2, 3, 4, 9), "H": (*range(1, 7), *range(8, 20))}
 BUILT = [f"{section}{n:02}" for rows in (ARITHMETIC, CATALOGUE) for section, numbers in rows.items() for n in numbers]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from engine.trace.trace import Trace
+from engine.trace.track import BLOCK_STATES, HAPPENINGS
 from scenarios import catalogue
 from scenarios.run import run
 from scenarios.scenario import CHIPS, Scenario
@@ -30,7 +31,8 @@ def tables_at_the_end(trace: Trace) -> list[list[int]]:
 
 def test_every_section_of_the_list_has_its_scenarios() -> None:
     sections = {scenario.section for scenario in SCENARIOS.values()}
-    expected = "B04 B05 B07 C02 C04 C06 C12 D01 D02 D03 E02 E03 E04 E09 H03 H04 H05 H08 H14"
+    expected = "B04 B05 B07 C02 C04 C06 C12 D01 D02 D03 E02 E03 E04 E09 H03 H04 H05 H06 H08 "
+    expected += "H10 H12 H13 H14 H15 H16 H17 H18 H19"
     assert sections == set(expected.split())
 
 
@@ -155,3 +157,46 @@ def test_d_fits_into_the_free_slots_of_oracle_but_into_no_hole() -> None:
     assert (strips["start"][1], strips["size"][1]) == (9, 13)
     assert strips["size"].sum() == 13  # of 32 slots: holes of 9 and 10, D needs 11
     assert strips["size"][3] == 0
+
+
+def test_a_small_memory_in_the_right_order_finds_all_that_is_shared() -> None:
+    """30 x 10 prompts of 470 tokens, of which 30 + 30 x 400 + 300 x 40 are different."""
+    computed = {
+        each.name: int(trace_of("thirty-tasks", each.name).steps["num_scheduled_tokens"].sum())
+        for each in SCENARIOS["thirty-tasks"].runs
+    }
+    assert computed["longest-prefix-first"] == computed["depth-first"] == 24_030
+    assert computed["fcfs"] > 0.89 * 141_000
+    assert 24_030 < computed["fcfs-4000"] < computed["fcfs"]
+
+
+def admitted(name: str, run_name: str) -> list[str]:
+    trace = trace_of(name, run_name)
+    rows = trace.happenings["kind"] == HAPPENINGS.index("admitted")
+    return [trace.requests[number]["id"] for number in trace.happenings["request"][rows]]
+
+
+def test_cold_runs_second_or_sixth_or_last() -> None:
+    places = {
+        each.name: admitted("starved-request", each.name).index("cold") for each in SCENARIOS["starved-request"].runs
+    }
+    assert places == {"fcfs": 1, "longest-prefix-first": 60, "with-aging": 5}
+
+
+def test_without_its_first_block_a_chain_of_known_blocks_is_lost() -> None:
+    """Three blocks have gone: the ends of both questions, or the beginning that they share and one end."""
+    cached = {}
+    for name in ("tail-first", "head-first"):
+        trace = trace_of("leaves-first", name)
+        states = trace.cut(step=5).tracks["blocks"]["state"]
+        questions = {*trace.cut(step=1, at="scheduled").table(0), *trace.cut(step=3, at="scheduled").table(1)}
+        taken = set(trace.cut(step=5, at="scheduled").table(2))
+        cached[name] = sorted(b for b in questions - taken if states[b] == BLOCK_STATES.index("cached"))
+    assert cached == {"tail-first": [0, 1, 4], "head-first": [1, 4, 5]}
+    tokens = [int(trace_of("leaves-first", name).steps["num_scheduled_tokens"][6]) for name in cached]
+    assert tokens == [4, 12]
+
+
+def test_nineteen_of_24_wait_for_the_tree_or_nobody_for_the_blocks() -> None:
+    running = [trace_of("larger-batch", name).steps["num_running"] for name in ("without", "blocks", "radix")]
+    assert [steps[:2].tolist() for steps in running] == [[5, 5], [24, 24], [5, 24]]

@@ -8,7 +8,17 @@ from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
 from scenarios import memory
 from scenarios.fields import ScenarioError
-from scenarios.memory import BYTES_PER_BLOCK, BYTES_PER_REQUEST, BYTES_PER_STEP, Need, estimate, refuse_if_too_large
+from scenarios.memory import (
+    BYTES_PER_BLOCK,
+    BYTES_PER_KEPT_TOKEN,
+    BYTES_PER_PAGE,
+    BYTES_PER_REQUEST,
+    BYTES_PER_STEP,
+    BYTES_PER_TOKEN,
+    Need,
+    estimate,
+    refuse_if_too_large,
+)
 from scenarios.operations import need_of_ops
 from scenarios.run import run
 from scenarios.scenario import Scenario
@@ -23,6 +33,17 @@ def test_requests_need_blocks_for_their_prompt_and_all_tokens_but_the_last() -> 
     assert estimate(Settings(block_size=4), requests) == need(2, 2 * 4, 8)
     assert estimate(Settings(block_size=4, num_blocks=3), requests) == need(2, 0, 8)
     assert estimate(Settings(block_size=4, max_steps=5), requests) == need(2, 8, 5)
+
+
+def test_a_radix_tree_needs_memory_for_each_token_and_more_while_it_is_kept() -> None:
+    """Two prompts of 8 tokens and 2 tokens of their answers that are stored: 20 tokens, of which 16 fit into the pool."""
+    requests = [Request(name, 0.0, Prompt.of_length(8), SamplingParams(1, 3)) for name in "ab"]
+    tree = estimate(Settings(kv_manager="radix", block_size=4, num_blocks=4), requests).tree
+    assert tree == 5 * BYTES_PER_PAGE + 20 * BYTES_PER_TOKEN + 16 * BYTES_PER_KEPT_TOKEN
+    assert estimate(Settings(kv_manager="radix", block_size=4, num_blocks=2), requests).tree == 0
+    inserts = [("insert", [1, 2, 3, 4, 5]), ("lock", "a", [1, 2, 3])]
+    wanted = need_of_ops(Settings(kv_manager="radix", block_size=1, num_blocks=20), inserts)
+    assert wanted.tree == 8 * (BYTES_PER_PAGE + BYTES_PER_TOKEN + BYTES_PER_KEPT_TOKEN)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,18 @@ the requests' tree twice, which is the least possible; and going by the longest 
 A request here is the part of a prompt that is stored; the token after it, which is always computed, is not counted.
 """
 
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.kv.eviction import POLICIES
 from engine.kv.radix_tree import SPLIT_AGES, RadixTree
+from engine.loop import simulate
+from engine.request import Prompt as RequestPrompt
+from engine.request import Request, SamplingParams
 from engine.scheduler.order import QueueOrder, Waiting
+from engine.settings import Settings
+from engine.trace.track import HAPPENINGS
+from engine.workload import ListWorkload
 
 Prompt = tuple[int, ...]
 
@@ -82,6 +88,29 @@ def test_depth_first_and_longest_prefix_first_compute_every_shared_token_once(pr
         cache = run(Cache(capacity, policy, split_age), prompts)
         assert cache.num_computed == total
         assert cache.num_evicted >= total - capacity > 0
+
+
+@settings(max_examples=60)
+@given(request_trees(), st.data())
+def test_the_engine_computes_every_shared_token_once(trees, data):
+    """The whole engine, one request at a time: the prompts in depth-first order, or in any order and the longest cached
+    prefix first. Each prompt has an end of its own, because the engine always computes the last token."""
+    prompts = [(*prompt, 10_000 + number) for number, prompt in enumerate(trees)]
+    total, longest = tree_of_all(prompts).num_tokens, max(map(len, prompts))
+    assume(longest <= total // 2)
+    capacity = data.draw(st.integers(longest, total // 2))
+    for order, arriving in (("fcfs", sorted(prompts)), ("longest_prefix_first", prompts)):
+        requests = [
+            Request(f"R{i}", 0.0, RequestPrompt.of_ids(ids), SamplingParams(1, 1)) for i, ids in enumerate(arriving)
+        ]
+        chosen = Settings(
+            kv_manager="radix", block_size=1, num_blocks=capacity, max_num_seqs=1, queue_order=order, step_time=1.0
+        )
+        trace = simulate(chosen, ListWorkload(requests))
+        assert trace.num_steps == len(prompts)
+        assert trace.steps["num_scheduled_tokens"].sum() == total
+        evicted = trace.happenings["kind"] == HAPPENINGS.index("evicted")
+        assert trace.happenings["amount"][evicted].sum() >= total - capacity > 0
 
 
 def test_in_order_of_arrival_the_same_cache_computes_shared_tokens_again():

@@ -53,6 +53,7 @@ GROUPS: dict[str, dict[str, Field]] = {
         "num_blocks": Field("Blocks in the pool", "fewer of them: requests wait, and some are preempted"),
         "kv_capacity_tokens": Field("Capacity in tokens", "instead of a number of blocks", "as the blocks say"),
         "free_list": Field("Next free block", "which of the free blocks is handed out", is_rare=True),
+        "freed_first": Field("Given back first", "of the blocks of a sequence that ends", is_rare=True),
         "watermark": Field("Kept free", "share of the pool that admission leaves free", is_rare=True),
         "admit_full_prompt": Field(
             "Needs room for all", "admit a chunked prompt only when all of it fits", is_rare=True
@@ -122,6 +123,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "uncached_first": "one that is not known",
         "all_at_tail": "freed longest ago, known or not",
     },
+    "freed_first": {"tail": "the last one", "head": "the first one"},
     "swap_sharing": {"kept": "one block", "lost": "one for each reader"},
     "register_at": {"schedule": "the start of its step", "update": "the end of its step"},
     "on_duplicate": {
