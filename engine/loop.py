@@ -5,6 +5,7 @@ which tokens came out. Idle time is jumped over to the next arrival.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from engine.admission import output_limit, refusal
@@ -30,35 +31,45 @@ PROGRESS_EVERY = 256
 
 
 class Engine:
-    """One serving engine with its own counters; any number of them live side by side."""
+    """One serving engine with its own counters; any number of them live side by side.
+
+    A simulator knows how long every answer gets. Without `lengths_known`, in a live run, a request is let in if its
+    prompt fits, and one that comes to need more than all memory ends there.
+    """
 
     def __init__(
         self,
         settings: Settings,
         recorder: Listener = SILENT,
         executor: Executor | None = None,
+        lengths_known: bool = True,
     ) -> None:
         self.settings = settings
         self.recorder = recorder
         self.executor = executor or SimulatedExecutor(CostModel.of(settings))
         self.kv: KVManager = MANAGERS[settings.manager](settings, recorder)
         self.ticks = Ticks()
-        self.scheduler = Scheduler(settings, self.kv, self.ticks, recorder)
+        self.scheduler = Scheduler(settings, self.kv, self.ticks, recorder, lengths_known)
         self.policy: SchedulingPolicy = POLICIES[settings.policy]()
+        self.scheduler.retire = partial(self.policy.retire, self.scheduler)
         self.clock = 0.0
         self.num_steps = 0
         self.groups: list[SequenceGroup] = []
         self.num_done = 0
+        self._lengths_known = lengths_known
         self._num_sequences = 0
         self._on_finish: Callable[[Request, float], None] = lambda request, now: None
 
     def submit(self, request: Request) -> SequenceGroup:
         """Queue a request, or refuse it if it can never run (its status then is REJECTED)."""
-        limit = output_limit(request.prompt.num_tokens, request.sampling.max_tokens, self.settings)
+        most = request.sampling.max_tokens
+        if request.output_script is not None:
+            most = min(most, max(1, *map(len, request.output_script)))
+        limit = output_limit(request.prompt.num_tokens, most, self.settings)
         group = SequenceGroup(request, len(self.groups), self._num_sequences, limit, self.ticks)
         self.groups.append(group)
         self._num_sequences += len(group.sequences)
-        refused = refusal(group, self.settings, self.kv)
+        refused = refusal(group, self.settings, self.kv, self._lengths_known)
         if refused is None:
             self.scheduler.enqueue(group)
             return group
@@ -71,10 +82,20 @@ class Engine:
         self._done(group)
         return group
 
+    def abort(self, request_id: str) -> bool:
+        """Take a request back between two steps, wherever it stands. False when no request of that name is under way."""
+        group = next((group for group in reversed(self.groups) if _is_under_way(group, request_id)), None)
+        if group is None:
+            return False
+        self.scheduler.abort(group)
+        self._note_completed()
+        return True
+
     def schedule(self) -> Batch | None:
         """Plan a step; None when nothing can run."""
         self.scheduler.begin()
         self.policy.schedule(self.scheduler)
+        self._note_completed()
         return self.scheduler.seal()
 
     def update(self, batch: Batch, output: StepOutput) -> None:
@@ -85,9 +106,7 @@ class Engine:
         finished = self.scheduler.update(batch, output)
         if finished:
             self.policy.retire(self.scheduler, finished)
-            for group in dict.fromkeys(seq.group for seq in finished):
-                if group.is_finished:
-                    self._done(group)
+            self._note_completed()
         self.recorder.updated(batch, start, self.clock)
 
     def step(self) -> Batch | None:
@@ -122,9 +141,21 @@ class Engine:
         """All invariants of the memory hold. Raises AssertionError."""
         self.kv.check([seq for group in self.groups for seq in group.sequences])
 
+    def _note_completed(self) -> None:
+        completed = self.scheduler.completed
+        if completed:
+            self.scheduler.completed = []
+            for group in completed:
+                self._done(group)
+
     def _done(self, group: SequenceGroup) -> None:
         self.num_done += 1
         self._on_finish(group.request, self.clock)
+
+
+def _is_under_way(group: SequenceGroup, request_id: str) -> bool:
+    is_over = group.status in (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
+    return group.request.request_id == request_id and not is_over
 
 
 def trace_header(settings: Settings, name: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:

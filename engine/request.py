@@ -6,7 +6,7 @@ that the trace uses as keys: `index`, counted from 0 in order of arrival by one 
 """
 
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 TokenRun = tuple[int, int, int]
 """(content id, start, length): `length` tokens of a content, from its token number `start` on."""
@@ -23,6 +23,14 @@ class SequenceStatus(IntEnum):
     SWAPPED = 5
     FINISHED = 6
     REJECTED = 7
+
+
+class FinishReason(StrEnum):
+    """Why a sequence ended: a stop token, its length (or no memory for more), or somebody who took it back."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    ABORT = "abort"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +63,26 @@ class Prompt:
 class SamplingParams:
     """How a request is decoded: `n` samples of at most `max_tokens` tokens each.
 
-    The simulator has no model that could stop by itself: there `max_tokens` is the output length.
+    The simulator has no model that could stop by itself: there `max_tokens` is the output length. With a model, a
+    sample ends at the first of `stop_token_ids` as well, which stays its last token. Temperature 0 takes the best
+    token; else `top_k` (0 = all) and `top_p` cut the distribution, and `seed` makes the draw repeatable.
     """
 
     n: int = 1
     max_tokens: int = 16
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    seed: int = 0
+    stop_token_ids: tuple[int, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class Request:
     """One arrival. `arrival_time` is in seconds of the run's clock.
 
-    `output_script`, where given, holds the token ids that each sample will produce (a replay of a live run).
+    `output_script`, where given, holds the token ids that each sample will produce (a replay of a live run); a sample
+    ends with its script at the latest.
     `after` and `delay` describe a later round of a conversation: it arrives `delay` seconds after request `after` ended.
     `measured` keeps times that a file brought along (seconds); they are shown beside the simulated ones.
     """

@@ -7,7 +7,7 @@ the same ramps, which is why neither the engine nor the trace touches a sequence
 
 from typing import TYPE_CHECKING
 
-from engine.request import Request, SequenceStatus
+from engine.request import FinishReason, Request, SequenceStatus
 
 if TYPE_CHECKING:
     from engine.kv.prefix_cache import Chain
@@ -31,7 +31,8 @@ class Sequence:
     rate                  1 while it advances by one token a tick, else 0
     block_table           physical block of each logical block
     chain                 its prefixes as the prefix cache knows them, None without one
-    limit                 prompt and output tokens at its end
+    limit                 prompt and output tokens at its end, if nothing ends it before
+    finish_reason         why it ended, None before
     seat                  its place in the batch, -1 without one
     order                 counts admissions; smaller was admitted earlier
     wake                  tick at which the scheduler has to look at it again; -1 when it looks every time
@@ -44,6 +45,7 @@ class Sequence:
         "_ticks",
         "block_table",
         "chain",
+        "finish_reason",
         "group",
         "index",
         "limit",
@@ -62,7 +64,10 @@ class Sequence:
         self.index = index
         self.group = group
         self.sample = sample
-        self.limit = group.prompt_len + group.max_tokens
+        script = group.request.output_script
+        most = group.max_tokens if script is None else min(group.max_tokens, max(len(script[sample]), 1))
+        self.limit = group.prompt_len + most
+        self.finish_reason: FinishReason | None = None
         self.status = SequenceStatus.WAITING
         self.block_table: list[int] = []
         self.chain: Chain | None = None

@@ -16,6 +16,7 @@ from scenarios.terminal import STOPPED, command, say, uninterrupted
 COMMANDS = {
     "list": "the scenarios that come with KVScope",
     "run": "run a scenario, a scenario file, a saved run or a trace file and print its figures",
+    "live": "let a real model answer prompts, on paged KV through the same scheduler",
     "check": "compare with every number of the source texts",
     "convert": "read a trace file, say what was found, write it as a scenario file",
     "export": "write a run as an offline replay, a Chrome trace or a saved run",
@@ -88,12 +89,13 @@ def _overview() -> Parser:
 
 def _is_for_users(error: Exception) -> bool:
     """Whether the error says something about the input; anything else is a fault of ours and keeps its traceback."""
+    from engine.executor.model_error import ModelError
     from engine.settings import SettingsError
     from engine.trace.check import TraceFileError
     from scenarios.fields import ScenarioError
     from scenarios.readers.errors import ReadError
 
-    known = (UsageError, SettingsError, ScenarioError, ReadError, TraceFileError, OSError, MemoryError)
+    known = (UsageError, SettingsError, ModelError, ScenarioError, ReadError, TraceFileError, OSError, MemoryError)
     return isinstance(error, known)
 
 

@@ -14,7 +14,7 @@ from engine.request import Request, SequenceStatus
 from engine.settings import Settings, SettingsError
 from engine.trace.metrics import measure
 from engine.trace.trace import Trace
-from engine.trace.track import ACTIONS, REASONS, RESOURCES
+from engine.trace.track import ACTIONS, HAPPENINGS, REASONS, RESOURCES
 from scenarios.fields import ScenarioError
 from scenarios.memory import FEWER_REQUESTS, estimate, refuse_if_too_large
 from scenarios.operations import OPERANDS, RADIX_OPERANDS, need_of_ops, read_ops
@@ -93,13 +93,15 @@ def result(name: str, trace: Trace, num_expected: int = 0) -> dict[str, Any]:
     by_reason: dict[str, int] = {}
     for refusal in refusals:
         by_reason[refusal["reason"]] = by_reason.get(refusal["reason"], 0) + 1
-    unfinished = max(num_expected, figures["requests"]) - figures["finished"] - figures["rejected"]
+    aborted = _num_aborted(trace)
+    unfinished = max(num_expected, figures["requests"]) - figures["finished"] - figures["rejected"] - aborted
     if unfinished and not stopped:
         unfinished -= _num_running_at_end(trace)
     return {
         "name": name,
         "settings": trace.header["settings"],
         **figures,
+        "aborted": aborted,
         "stopped": stopped,
         "unfinished": unfinished,
         "unfinished_reason": blocked(trace) if unfinished and not stopped else None,
@@ -127,6 +129,12 @@ def _num_running_at_end(trace: Trace) -> int:
         return 0
     status = trace.cut(event=trace.num_events).tracks["requests"]["status"]
     return int((status == SequenceStatus.DECODE).sum())
+
+
+def _num_aborted(trace: Trace) -> int:
+    """Requests that were taken back."""
+    aborted = trace.happenings["kind"] == HAPPENINGS.index("aborted")
+    return len(np.unique(trace.happenings["request"][aborted]))
 
 
 def _told(trace: Trace, number: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Every import counts, also one inside a function, because a late import is still 
 """
 
 import ast
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,14 +19,23 @@ PUBLIC_ENGINE = (
     "engine.settings",
     "engine.request",
     "engine.loop",
+    "engine.live",
+    "engine.script",
     "engine.executor.cost_model",
+    "engine.executor.calibration",
     "scenarios",
     "viz",
 )
 
+SIMULATED = ("executor", "simulated", "scripted", "cost_model", "calibration", "non_negative")
+MODEL_PACKAGES = ("gguf", "jinja2", "safetensors", "tokenizers", "torch", "triton")
+
 # The first row whose name fits a module decides: what it may import of ours, and which packages from outside.
 RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("engine.trace", ("engine.trace",), ("numpy",)),
+    # the files of the simulator; what else an executor needs comes with the model that is chosen
+    *((f"engine.executor.{name}", ("engine",), ("numpy",)) for name in SIMULATED),
+    ("engine.executor", ("engine",), ("numpy", *MODEL_PACKAGES)),
     ("engine", ("engine",), ("numpy",)),
     ("scenarios.__main__", ("engine", "scenarios", "viz"), ("numpy",)),
     ("scenarios.commands", ("engine", "scenarios", "viz"), ("numpy",)),
@@ -100,6 +110,7 @@ def test_a_module_imports_only_what_the_design_allows(name: str) -> None:
         ("engine.trace.trace", "engine.settings"),
         ("engine.scheduler.base", "scenarios.scenario"),
         ("engine.loop", "torch"),
+        ("engine.executor.simulated", "torch"),
         ("scenarios.scenario", "viz.player"),
         ("viz.player.wire", "engine.scheduler.base"),
         ("viz.pages.stage", "engine.kv.paged"),
@@ -108,6 +119,14 @@ def test_a_module_imports_only_what_the_design_allows(name: str) -> None:
 )
 def test_the_table_refuses_what_the_design_forbids(name: str, other: str) -> None:
     assert _complaints(name, iter([other])) == [f"{name} imports {other}"]
+
+
+def test_the_simulator_runs_without_the_packages_of_a_model() -> None:
+    """Everything but a model: engine, live engine without one, command line."""
+    modules = "engine.loop, engine.live, engine.script, engine.executor.calibration, scenarios.__main__, scenarios.run"
+    code = f"import sys, {modules}; print(sorted({set(MODEL_PACKAGES) - {'jinja2'}!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_late_and_relative_imports_count() -> None:

@@ -115,7 +115,8 @@ class ContiguousKV:
     def watermark(self) -> int:
         return int(self._settings.watermark * self.space.size)
 
-    def never_fits(self, group: SequenceGroup) -> Need | None:
+    def never_fits(self, group: SequenceGroup, prompt_only: bool = False) -> Need | None:
+        """What is reserved is taken at the admission already."""
         size = self._reserve(group, self._settings)
         needed = max(size, group.prompt_len + group.max_tokens - 1) * len(group.sequences)
         return Need(needed, self.space.size, "slots") if needed > self.space.size else None

@@ -47,8 +47,9 @@ class KVManager(Protocol):
     resource: str
     is_reserved: bool
 
-    def never_fits(self, group: SequenceGroup) -> Need | None:
-        """What the request takes at its largest if that can never be had, else None."""
+    def never_fits(self, group: SequenceGroup, prompt_only: bool = False) -> Need | None:
+        """What the request takes at its largest if that can never be had, else None. With `prompt_only`, where nobody
+        knows the length of an answer, what it takes at its admission."""
 
     def fits(self, seq: Sequence, num_new_tokens: int, keep_free: int = 0) -> Need | None:
         """A probe: None if `allocate` would succeed, else what is missing."""

@@ -57,12 +57,12 @@ class PagedKV:
     def watermark(self) -> int:
         return self._watermark
 
-    def never_fits(self, group: SequenceGroup) -> Need | None:
+    def never_fits(self, group: SequenceGroup, prompt_only: bool = False) -> Need | None:
         """Full prompt blocks are stored once for all samples; the rest once for each."""
-        ahead = max(group.max_tokens - 1, self._admit_lookahead)
+        ahead = self._admit_lookahead if prompt_only else max(group.max_tokens - 1, self._admit_lookahead)
         total = num_blocks_for(group.prompt_len + ahead, self.block_size)
         shared = group.prompt_len // self.block_size
-        needed = shared + len(group.sequences) * (total - shared)
+        needed = total if prompt_only else shared + len(group.sequences) * (total - shared)
         return Need(needed, self.pool.size, "blocks") if needed > self.pool.size else None
 
     def fits(self, seq: Sequence, num_new_tokens: int, keep_free: int = 0) -> Need | None:

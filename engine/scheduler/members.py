@@ -1,11 +1,14 @@
 """Who is in the engine: the waiting queue, the running batch, the seats; and how one leaves the batch.
 
-A sequence leaves with its last token, or because its request has to give up its memory (recompute preemption).
+A sequence leaves with its last token, because nobody wants its answer any more (an abort), or because its request has to
+give up its memory (recompute preemption).
 """
+
+from collections.abc import Callable
 
 from engine.batch import Row
 from engine.kv.manager import KVManager
-from engine.request import SequenceStatus
+from engine.request import FinishReason, SequenceStatus
 from engine.scheduler.decode_runs import DecodeRuns
 from engine.scheduler.seats import Seats
 from engine.scheduler.waiting_queue import WaitingQueue
@@ -13,11 +16,15 @@ from engine.sequence import Sequence, SequenceGroup, Ticks
 from engine.settings import Settings
 from engine.trace.listener import Listener
 
+_IN_QUEUE = (SequenceStatus.WAITING, SequenceStatus.PREEMPTED)
+
 
 class Members:
     """`waiting` holds requests, `running` sequences by order of admission, `held` finished ones that keep their seat.
 
-    `remaining` are the tokens that are left of the budget of the step that is being planned.
+    `remaining` are the tokens that are left of the budget of the step that is being planned. `retire` is the policy's
+    word on when the memory and seats of finished sequences return; `completed` are requests that ended and that nobody
+    has taken note of.
     """
 
     def __init__(self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener) -> None:
@@ -28,6 +35,8 @@ class Members:
         self.held: list[Sequence] = []
         self.remaining = 0
         self.has_preempted = False
+        self.completed: list[SequenceGroup] = []
+        self.retire: Callable[[list[Sequence]], None] = self.release_all
         self._recorder = recorder
         self._runs = DecodeRuns(
             ticks, settings.block_size if settings.manager == "hashed" else None, settings.register_at == "update"
@@ -57,6 +66,20 @@ class Members:
         self._recorder.preempted(group, cause, lost, self.kv.num_free)
         self._recorder.reranked(moved)
         self._recorder.close()
+
+    def abort(self, group: SequenceGroup) -> None:
+        """A request that nobody wants any more: out of the queue, or out of the batch as if it had its last tokens."""
+        sequences = group.unfinished
+        for seq in sequences:
+            seq.finish_reason = FinishReason.ABORT
+        if group.status in _IN_QUEUE:
+            self.release_all(sequences)
+        else:
+            self.retire(sequences)
+
+    def release_all(self, sequences: list[Sequence]) -> None:
+        for seq in sequences:
+            self.release(seq)
 
     def release(self, seq: Sequence) -> None:
         """A sequence with its last token gives back its memory and its seat."""
@@ -91,12 +114,15 @@ class Members:
     def _finish(self, seq: Sequence) -> None:
         self._leave(seq)
         seq.settle()
-        was_preempted = seq.status is SequenceStatus.PREEMPTED
+        was_in_queue = seq.status in _IN_QUEUE
         seq.status = SequenceStatus.FINISHED
+        if seq.finish_reason is None:
+            seq.finish_reason = _reason_of_script(seq)
         seq.group.num_finished += 1
         if seq.group.is_finished:
             seq.group.status = SequenceStatus.FINISHED
-            if was_preempted:
+            self.completed.append(seq.group)
+            if was_in_queue:
                 self.waiting.leave(seq.group)
 
     def _close_finished(self, seq: Sequence) -> None:
@@ -114,3 +140,10 @@ class Members:
         row = self._planned.pop(seq.order, None)
         if row is not None:
             self.remaining += row.num_tokens
+
+
+def _reason_of_script(seq: Sequence) -> FinishReason:
+    """Without a model only a script knows of stop tokens: those of the run that it was taken from."""
+    request = seq.group.request
+    last = () if request.output_script is None else request.output_script[seq.sample][-1:]
+    return FinishReason.STOP if set(last) & set(request.sampling.stop_token_ids) else FinishReason.LENGTH

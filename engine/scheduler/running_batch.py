@@ -7,8 +7,8 @@ are awake are handled one by one in running order; the others run on alone (`dec
 from itertools import takewhile
 
 from engine.batch import Batch, Row, StepOutput
-from engine.kv.manager import KVManager
-from engine.request import SequenceStatus
+from engine.kv.manager import KVManager, Need
+from engine.request import FinishReason, SequenceStatus
 from engine.scheduler.learning import Learning
 from engine.scheduler.members import Members
 from engine.scheduler.preemption import VICTIMS, VictimRule, last_admitted
@@ -22,8 +22,11 @@ UNLIMITED = 2**31 - 1
 class RunningBatch(Members):
     """Plans one step after the other for the members."""
 
-    def __init__(self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener) -> None:
+    def __init__(
+        self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener, lengths_known: bool = True
+    ) -> None:
         super().__init__(settings, kv, ticks, recorder)
+        self._lengths_known = lengths_known
         self._batch = Batch(-1, None)
         self._num_steps = 0
         self._block_size = settings.block_size
@@ -66,13 +69,30 @@ class RunningBatch(Members):
 
     def update(self, batch: Batch, output: StepOutput) -> list[Sequence]:
         """Take in the results: returns the sequences that are finished now (they still have their memory)."""
+        ending = batch.ending
         if output.token_ids is not None:
-            for row, token_ids in zip(batch.rows, output.token_ids, strict=True):
-                samples = row.sequence.group.sequences if row.num_samples > 1 else (row.sequence,)
-                for seq, token_id in zip(samples, token_ids, strict=False):
-                    seq.output_token_ids.append(token_id)
+            ending = sorted({*ending, *self._take_in(batch, output.token_ids)}, key=lambda seq: seq.order)
         self._learning.tell(batch)
-        return [seq for seq in batch.ending if seq.status is not SequenceStatus.FINISHED]
+        finished = [seq for seq in ending if seq.status is not SequenceStatus.FINISHED]
+        for seq in finished:
+            if not seq.group.is_forked and len(seq.group.sequences) > 1:
+                self._pass_on_prompt(seq.group, finished)
+        return finished
+
+    def _take_in(self, batch: Batch, token_ids: list[list[int]]) -> list[Sequence]:
+        """Sampled tokens go to their sequences. Returns those that end with a stop token, at their limit or before it."""
+        stopped = []
+        for row, sampled in zip(batch.rows, token_ids, strict=True):
+            samples = row.sequence.group.sequences if row.num_samples > 1 else (row.sequence,)
+            stops = row.sequence.group.request.sampling.stop_token_ids
+            for seq, token_id in zip(samples, sampled, strict=False):
+                if seq.status is SequenceStatus.FINISHED:
+                    continue
+                seq.output_token_ids.append(token_id)
+                if token_id in stops:
+                    seq.finish_reason = FinishReason.STOP
+                    stopped.append(seq)
+        return stopped
 
     def run_running(self) -> None:
         """Every running sequence gets its missing tokens, in running order, as far as budget and memory go."""
@@ -143,6 +163,9 @@ class RunningBatch(Members):
             return
         while (allocation := self.kv.allocate(seq, num_tokens)) is None:
             victim = (choose_victim or self._victim)(self.running)
+            if victim is seq.group and not self._lengths_known and self._is_alone(victim):
+                self._cut_short(seq, self.kv.fits(seq, num_tokens))
+                return
             self.preempt(victim, seq.group)
             if victim is seq.group:
                 return
@@ -186,12 +209,32 @@ class RunningBatch(Members):
         lead, prompt_len = seq.group.lead, seq.group.prompt_len
         if lead.num_computed_tokens < prompt_len:
             return min(num_tokens, prompt_len - lead.num_computed_tokens) if seq is lead else 0
-        for child in seq.group.sequences:
+        self._fork(lead, seq.group.unfinished)
+        return min(num_tokens, seq.num_missing_tokens)
+
+    def _pass_on_prompt(self, group: SequenceGroup, finished: list[Sequence]) -> None:
+        """Some samples end with their first token, before anybody forked: the others take the prompt over first."""
+        lead, others = group.lead, [seq for seq in group.unfinished if seq not in finished]
+        if others and lead in finished and lead.num_computed_tokens >= group.prompt_len:
+            self._fork(lead, others)
+
+    def _fork(self, lead: Sequence, children: list[Sequence]) -> None:
+        for child in children:
             if not child.num_computed_tokens and child.num_missing_tokens:
                 self.kv.fork(lead, child)
                 self._recorder.close()
-        seq.group.is_forked = True
-        return min(num_tokens, seq.num_missing_tokens)
+        lead.group.is_forked = True
+
+    def _is_alone(self, group: SequenceGroup) -> bool:
+        """Whether nobody else could give memory back."""
+        return all(seq.group is group for seq in self.running.values())
+
+    def _cut_short(self, seq: Sequence, need: Need | None) -> None:
+        """All memory is its own and it needs more: a sequence ends here. Somebody else may run in this step's place."""
+        needed, available = (need.needed, need.available) if need is not None else (1, self.kv.num_free)
+        self._recorder.cut_short(seq, self.kv.resource, needed, available)
+        self.retire([seq])
+        self.has_preempted = True
 
     def _plan(self, seq: Sequence, num_tokens: int) -> None:
         start = seq.num_computed_tokens

@@ -45,10 +45,16 @@ class Obstacle(NamedTuple):
 
 
 class Scheduler(RunningBatch):
-    """`more_arrivals` tells whether the workload has requests to come; static batching waits for them if asked to."""
+    """`more_arrivals` tells whether the workload has requests to come; static batching waits for them if asked to.
 
-    def __init__(self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener) -> None:
-        super().__init__(settings, kv, ticks, recorder)
+    Without `lengths_known` (a live run) nobody knows whether a request will fit to its end: one that needs more than
+    all memory ends where it stands.
+    """
+
+    def __init__(
+        self, settings: Settings, kv: KVManager, ticks: Ticks, recorder: Listener, lengths_known: bool = True
+    ) -> None:
+        super().__init__(settings, kv, ticks, recorder, lengths_known)
         self.more_arrivals: Callable[[], bool] = lambda: False
         self._max_num_seqs = settings.max_num_seqs or UNLIMITED
         self.cache_stats = CacheStats()
@@ -105,6 +111,9 @@ class Scheduler(RunningBatch):
         """Take the head of the queue into the batch, or record why not."""
         num_tokens, obstacle = self._tokens_to_begin_with(group, chunked)
         if obstacle is not None:
+            if obstacle.reason == "no_block" and not (self._lengths_known or self.running or self.held):
+                self._give_up(group, obstacle)
+                return False
             if self._skip(group, *obstacle) and obstacle.reason == "no_block":
                 self._explain_follower(group, chunked)
             return False
@@ -128,6 +137,12 @@ class Scheduler(RunningBatch):
         self._recorder.close()
         self._plan(lead, num_tokens)
         return True
+
+    def _give_up(self, group: SequenceGroup, obstacle: Obstacle) -> None:
+        """Preempted, and its known tokens do not fit into all memory again: what it has is its answer."""
+        self._recorder.cut_short(group.lead, obstacle.resource, obstacle.needed, obstacle.available)
+        self.release_all(group.unfinished)
+        self.has_preempted = True
 
     @property
     def _keep_free(self) -> int:

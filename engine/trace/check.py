@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.trace.chunk import Word
 from engine.trace.track import (
     ACTIONS,
     DECISION_COLUMNS,
@@ -91,6 +92,21 @@ def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
     if num_sequences > MAX_KEYS:
         raise TraceFileError(f"The requests have {num_sequences} sequences; the limit is {MAX_KEYS}.")
     return requests, num_sequences
+
+
+def check_words(columns: Any) -> list[Word]:
+    """Texts of tokens from their three columns: sequence, position, text."""
+    if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
+        raise TraceFileError("The words of a chunk are not a list of columns.")
+    if columns and (len(columns) != 3 or len({len(column) for column in columns}) > 1):
+        raise TraceFileError("The words of a chunk are not three columns of one length.")
+    words = [Word(*row) for row in zip(*columns, strict=True)]
+    for sequence, position, text in words:
+        _whole("The sequence of a word", sequence, 0, MAX_KEYS)
+        _whole("The position of a word", position, 0, MAX_INT)
+        if not isinstance(text, str) or len(text) > MAX_WORD:
+            raise TraceFileError(f"A word is {show(text)}; it has to be a text of at most {MAX_WORD} characters.")
+    return words
 
 
 def _measured(index: int, times: Any) -> dict[str, float]:

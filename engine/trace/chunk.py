@@ -5,11 +5,19 @@ joins them. How a run was cut into chunks never matters: any cutting gives the s
 """
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from engine.trace.track import DECISION_COLUMNS, HAPPENING_COLUMNS, SPECS, STEP_COLUMNS
+
+
+class Word(NamedTuple):
+    """What token `position` of a sequence reads as; those of a prompt belong to the first sequence of its request."""
+
+    sequence: int
+    position: int
+    text: str
 
 
 def _table(num_columns: int) -> np.ndarray:
@@ -26,6 +34,7 @@ class Chunk:
     steps       [num_steps, len(STEP_COLUMNS)]; times float64 [num_steps, 2]: start and end in seconds
     happenings  [n, len(HAPPENING_COLUMNS)]; decisions [n, len(DECISION_COLUMNS)]
     tokens      [n, 2]: token and slot, appended to the pool of tokens in which the nodes of a radix tree find theirs
+    words       texts of tokens, in runs of a real model; an annotation: no part of what the run is
     """
 
     num_events: int = 0
@@ -37,6 +46,7 @@ class Chunk:
     happenings: np.ndarray = field(default_factory=lambda: _table(len(HAPPENING_COLUMNS)))
     decisions: np.ndarray = field(default_factory=lambda: _table(len(DECISION_COLUMNS)))
     tokens: np.ndarray = field(default_factory=lambda: _table(2))
+    words: list[Word] = field(default_factory=list)
 
     @property
     def num_rows(self) -> int:

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engine.trace.check import MAX_INT, REQUEST_FIELDS, TraceFileError, show
+from engine.trace.check import MAX_INT, REQUEST_FIELDS, TraceFileError, check_words, show
 from engine.trace.chunk import Chunk
 from engine.trace.columns import Table, check_table, read_tables, write_tables
 from engine.trace.predict import Memory
@@ -84,7 +84,8 @@ def chunk_fields(chunk: Chunk) -> dict[str, Any]:
     """The JSON object of a chunk part; its requests go field by field, which packs better."""
     names = [*REQUEST_FIELDS, *(["measured"] if any("measured" in request for request in chunk.requests) else [])]
     requests = {name: [request.get(name) for request in chunk.requests] for name in names} if chunk.requests else {}
-    return {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
+    fields = {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
+    return {**fields, "words": [list(column) for column in zip(*chunk.words, strict=True)]} if chunk.words else fields
 
 
 def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> Chunk:
@@ -97,6 +98,7 @@ def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> 
         raise TraceFileError("The requests of a chunk have fields of different lengths.")
     chunk = read_tables(tables, memory)
     chunk.num_events = num_events
+    chunk.words = check_words(fields.get("words", []))
     chunk.requests = [
         {name: value for name, value in zip(columns, values, strict=True) if name != "measured" or value is not None}
         for values in zip(*columns.values(), strict=True)

@@ -35,11 +35,14 @@ class Listener:
         """All blocks of a request are gone and it heads the queue, because the group `cause` needed memory;
         `lost` tokens have to be computed again."""
 
+    def cut_short(self, seq: Any, resource: str, needed: int, available: int) -> None:
+        """A sequence (and all of its request that wait) is about to end because it needs more than all memory."""
+
     def finished(self, seq: Any) -> None:
-        """A sequence has its last token."""
+        """A sequence has its last token, which its `finish_reason` explains."""
 
     def completed(self, group: Any) -> None:
-        """All samples of a request are finished."""
+        """All samples of a request are finished, or it was taken back."""
 
     def unseated(self, seq: Any) -> None:
         """A finished sequence gave its seat back."""

@@ -261,12 +261,28 @@ def _requests(trace: Trace, emissions: _Emissions) -> RequestFigures:
         arrival=np.where(np.isnan(arrival), first_time("arrived", starts, "scheduled"), arrival),
         admitted=first_time("admitted", starts, "scheduled"),
         first_token=np.where(np.isinf(first_token), np.nan, first_token),
-        finish=first_time("finished", ends, "updated"),
+        finish=_finish_times(trace),
         output_len=output_len,
         num_output_tokens=np.bincount(owner, emissions.num_tokens, minlength=num_requests).astype(np.int64),
         num_preemptions=np.bincount(of_request[happened["preempted"]], minlength=num_requests),
         rejected=np.bincount(of_request[happened["rejected"]], minlength=num_requests) > 0,
     )
+
+
+def _finish_times(trace: Trace) -> np.ndarray:
+    """By request the end of the step that finished it, or the time at which a step began that had no memory for it."""
+    times, steps = trace.times, trace.steps
+    finish = np.full(len(trace.requests), np.nan)
+    rows = np.flatnonzero(trace.happenings["kind"] == HAPPENINGS.index("finished"))
+    if not len(rows) or not len(times):
+        return finish
+    event, last = trace.happenings["event"][rows], len(times) - 1
+    step = np.searchsorted(steps["updated"], event, side="left")
+    is_update = (step <= last) & (event > steps["update_begin"][np.minimum(step, last)])
+    planned = np.searchsorted(steps["scheduled"], event, side="left")
+    begun = np.where(planned <= last, times[np.minimum(planned, last), 0], times[last, 1])
+    finish[trace.happenings["request"][rows]] = np.where(is_update, times[np.minimum(step, last), 1], begun)
+    return finish
 
 
 def _seats(trace: Trace) -> Seats:

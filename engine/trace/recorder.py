@@ -25,11 +25,14 @@ from engine.trace.tree_recorder import TreeRecorder
 _ACTION = {name: number for number, name in enumerate(ACTIONS)}
 _REASON = {name: number for number, name in enumerate(REASONS)}
 _RESOURCE = {name: number for number, name in enumerate(RESOURCES)}
+_ENDINGS = {"stop": "stopped", "abort": "aborted"}
+"""Finish reasons that are told of a sequence; it is no news that one ends at its length."""
 _SEAL_AT = 4_000_000
 
 
 class Recorder(TreeRecorder):
-    """Records one run. `header` describes it (see `Trace`); `drain` gives what is new, `trace` the whole.
+    """Records one run. `header` describes it (see `Trace`); `drain` gives what is new, `trace` the whole. With `seals` a
+    long run is packed away in between; without, whoever drains it gets everything.
 
     `event` counts closed transactions; rows of the open one carry `event + 1`.
     """
@@ -37,6 +40,7 @@ class Recorder(TreeRecorder):
     def __init__(self, header: dict[str, Any]) -> None:
         super().__init__(header["block_size"])
         self.header = header
+        self.seals = True
         self._chunks: list[Chunk] = []
         self._ranges: dict[int, tuple[int, ...]] = {}
         self._boundary = 0
@@ -120,15 +124,23 @@ class Recorder(TreeRecorder):
         self._happened("preempted", group.index, group.lead.index, amount=lost)
         self._decided("preempt", "no_block", group.index, self.header["resource"], 1, available, cause.index)
 
+    def cut_short(self, seq: Any, resource: str, needed: int, available: int) -> None:
+        self._happened("cut_short", seq.group.index, seq.index, amount=seq.num_output_tokens)
+        self._decided("end", "no_block", seq.group.index, resource, needed, available)
+
     def finished(self, seq: Any) -> None:
         self._sequence(seq)
+        if seq.finish_reason in _ENDINGS:
+            kind = _ENDINGS[seq.finish_reason]
+            self._happened(kind, seq.group.index, seq.index, amount=seq.num_output_tokens)
         if seq.index in self._strips:
             self._strip(seq)
 
     def completed(self, group: Any) -> None:
         self._request(group)
-        amount = sum(seq.num_output_tokens for seq in group.sequences)
-        self._happened("finished", group.index, group.lead.index, amount=amount)
+        if all(seq.finish_reason != "abort" for seq in group.sequences):
+            amount = sum(seq.num_output_tokens for seq in group.sequences)
+            self._happened("finished", group.index, group.lead.index, amount=amount)
 
     def node_evicted(self, seq: Any, node: Any, missing: int, free: int) -> None:
         super().node_evicted(seq, node, missing, free)
@@ -197,7 +209,7 @@ class Recorder(TreeRecorder):
         self._steps.add(begin, scheduled, self._boundary, self.event, *counts)
         self._times.append((start, end))
         self._boundary = self.event
-        if len(self._block_rows.data) + 2 * len(self._growths.data) > _SEAL_AT:
+        if self.seals and len(self._block_rows.data) + 2 * len(self._growths.data) > _SEAL_AT:
             self._chunks.append(self.drain())
 
     # rows

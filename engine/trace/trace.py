@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -32,7 +32,7 @@ from engine.trace.check import (
     check_steps,
     check_tokens,
 )
-from engine.trace.chunk import Chunk
+from engine.trace.chunk import Chunk, Word
 from engine.trace.frame import Frame
 from engine.trace.rows import Track
 from engine.trace.track import DECISION_COLUMNS, HAPPENING_COLUMNS, SPECS, STEP_COLUMNS
@@ -45,6 +45,7 @@ class Trace:
     times   float64 [num_steps, 2]: start and end of each step in seconds
     tracks  the published tracks by name; a view has to do without those that are missing
     tokens  int32 [n, 2]: token and slot; node rows of a radix tree name a part of them by `first` and `num_tokens`
+    words   what tokens read as, in runs of a real model
     """
 
     header: dict[str, Any]
@@ -56,6 +57,7 @@ class Trace:
     happenings: dict[str, np.ndarray]
     decisions: dict[str, np.ndarray]
     tokens: np.ndarray
+    words: list[Word] = field(default_factory=list)
 
     @classmethod
     def of(cls, header: dict[str, Any], chunks: Iterable[Chunk]) -> "Trace":
@@ -77,6 +79,8 @@ class Trace:
         check_tokens(tokens, header)
         columns = dict(zip(STEP_COLUMNS, np.ascontiguousarray(steps.T), strict=True))
         trace = cls(header, requests, num_events, columns, times, {}, happenings, decisions, tokens)
+        trace.words = [word for part in parts for word in part.words]
+        check_range("words.sequence", np.array([word.sequence for word in trace.words], np.int64), 0, num_sequences)
         for name in header["tracks"]:
             trace.tracks[name] = trace._freeze(name, parts, num_sequences)
         return trace
@@ -250,6 +254,7 @@ class Trace:
         known = _num_seen(self.happenings["event"], self.happenings["request"], bounds)
         for part, first, last in zip(parts, (0, *known), (*known, len(self.requests)), strict=True):
             part.requests = self.requests[first:last]
+        parts[-1].words = self.words
         return parts
 
     def save(self, target: str | Path | BinaryIO) -> None:

@@ -68,13 +68,16 @@ HAPPENINGS = (
     "split",  # radix: the new node `target` took the first amount tokens of node `block`, which now hangs below it
     "locked",  # radix: sequence uses everything down to node `target`; amount = tokens that nobody had locked
     "unlocked",  # radix: it no longer does; amount = tokens that may be evicted again
+    "stopped",  # sequence ended with a stop token; amount = its output tokens
+    "cut_short",  # sequence ends because it needs more than all memory; amount = its output tokens
+    "aborted",  # sequence was taken back by who had asked for it; amount = its output tokens
 )
 HAPPENING_COLUMNS = ("event", "kind", "request", "sequence", "block", "target", "amount")
 
-ACTIONS = ("admit", "skip", "preempt", "reject", "oversize", "stop", "evict")
+ACTIONS = ("admit", "skip", "preempt", "reject", "oversize", "stop", "evict", "end")
 REASONS = (
     "fits",  # admit
-    "no_block",  # skip, preempt: blocks (or slots) are missing
+    "no_block",  # skip, preempt, end: blocks (or slots) are missing
     "no_seat",  # skip: max_num_seqs
     "no_token",  # skip: the budget of the step is used up
     "behind_head",  # skip: it would fit, but the queue is first come, first served

@@ -105,6 +105,11 @@ ENGLISH: dict[str, Message] = {
     ),
     **_all(
         "finish",
+        cut_short="**{s0} ends here** after {n1|token|tokens}, because it fills all memory; raise num_blocks.",
+        aborted="**{s0} is stopped by its user** after {n1|token|tokens}.",
+        ended_by_token="**{s0} ends with its stop token** after {n1|token|tokens}; "
+        "{n2|block returns|blocks return} to the pool.",
+        ended_by_token_only="**{s0} ends with its stop token** after {n1|token|tokens}.",
         finished="**{r0} is finished** after {n1|token|tokens}; {n2|block returns|blocks return} to the pool.",
         finished_strip="**{r0} is finished** after {n1|token|tokens}; {n2|slot returns|slots return}.",
         finished_in_tree="**{r0} is finished** after {n1|token|tokens}; what it computed stays in the tree.",

@@ -206,6 +206,7 @@ def _endings(n: _Narrator) -> None:
     released, finished = n.happened("released"), n.happened("finished")
     message = "released" if n.is_paged else "released_strip"
     n.say(message, released["event"], released["sequence"], released["amount"])
+    _early_ends(n, released)
     events, request, tokens = finished["event"], finished["request"], finished["amount"]
     returned = _sum_at(events, released["event"], released["amount"])
     has_returned = np.isin(events, released["event"])
@@ -216,6 +217,19 @@ def _endings(n: _Narrator) -> None:
         n.say("finished_in_tree", *for_pool[:3])
     else:
         n.say("finished" if n.is_paged else "finished_strip", *for_pool)
+
+
+def _early_ends(n: _Narrator, released: Rows) -> None:
+    """Sequences that did not end at their length."""
+    for kind in ("cut_short", "aborted"):
+        rows = n.happened(kind)
+        n.say(kind, rows["event"], rows["sequence"], rows["amount"])
+    rows = n.happened("stopped")
+    events, sequence, tokens = rows["event"], rows["sequence"], rows["amount"]
+    returned = _sum_at(events, released["event"], released["amount"])
+    for_pool = (returned > 0) & n.is_paged & ("nodes" not in n.trace.tracks)
+    n.say("ended_by_token", *(values[for_pool] for values in (events, sequence, tokens, returned)))
+    n.say("ended_by_token_only", *(values[~for_pool] for values in (events, sequence, tokens)))
 
 
 def _memory(n: _Narrator) -> None:

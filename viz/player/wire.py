@@ -63,13 +63,9 @@ def wire_parts(
 ) -> Iterator[bytes]:
     """The same bytes piece by piece: the magic, the header, chunks, sentences, the end."""
     player = {
-        "title": title,
+        **player_header(run_name or trace.header["name"], title, lang),
         "story": story,
-        "run_name": run_name or trace.header["name"],
-        "lang": lang,
         "bookmarks": [place for mark in bookmarks if (place := _place(trace, mark, lang))],
-        "messages": [[message.kind, message.text] for message in MESSAGES[lang].values()],
-        "tags": TAGS[lang],
         "hashes": frame_hashes(trace),
     }
     yield codec.MAGIC
@@ -78,7 +74,7 @@ def wire_parts(
     for chunk in trace.chunks(trace.even_cuts()):
         last = int(np.searchsorted(sentences.rows[:, 0], chunk.num_events, side="right"))
         tables = write_tables(chunk, memory)
-        yield codec.pack(codec.chunk_fields(chunk), [*tables, _sentence_table(sentences.rows[first:last], memory)])
+        yield codec.pack(codec.chunk_fields(chunk), [*tables, sentence_table(sentences.rows[first:last], memory)])
         first = last
     lists = Table("operands", len(sentences.lists), 1, "i4", ("p",), planes(sentences.lists))
     yield codec.pack({"part": "sentences"}, [lists])
@@ -100,6 +96,17 @@ def in_comparison(blob: bytes, *, run_name: str, clock: str, difference: Mapping
     return b"".join((codec.MAGIC, codec.pack({**header, "player": {**header["player"], **pane}}), blob[end:]))
 
 
+def player_header(run_name: str, title: str, lang: str) -> dict[str, Any]:
+    """What the header says to a viewer of any run: its names, and the templates of its sentences."""
+    return {
+        "title": title,
+        "run_name": run_name,
+        "lang": lang,
+        "messages": [[message.kind, message.text] for message in MESSAGES[lang].values()],
+        "tags": TAGS[lang],
+    }
+
+
 def frame_hashes(trace: Trace) -> list[list[int]]:
     """(event, CRC-32 of the frame): all `scheduled` cuts and the end of a small run, 20 even spaced events of a long one."""
     if trace.num_steps <= SMALL_RUN:
@@ -109,7 +116,7 @@ def frame_hashes(trace: Trace) -> list[list[int]]:
     return [[event, trace.cut(event=event).crc()] for event in sorted(set(events))]
 
 
-def _sentence_table(rows: np.ndarray, memory: Memory) -> Table:
+def sentence_table(rows: np.ndarray, memory: Memory) -> Table:
     """Most operands are the sequence and the block of the table row at the same event."""
     event, message, first, second, *others = rows.T
     first = hits(first, memory.sequence_at(event), encoding=True)

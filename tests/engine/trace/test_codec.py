@@ -152,3 +152,28 @@ def test_a_long_run_takes_little_room() -> None:
     num_rows = sum(part.num_rows for part in trace.chunks())
     assert num_rows > 100_000
     assert len(saved(trace)) < 1.2 * num_rows
+
+
+def test_words_of_a_real_model_come_back_and_are_no_part_of_what_the_run_is():
+    header, chunks = _with_words()
+    trace = Trace.of(header, chunks)
+    again = Trace.load(b"".join(codec.encode(trace.header, trace.chunks([2]), trace.run_id)))
+    assert again.words == [Word(0, 0, "The"), Word(0, 1, " sky")]
+    silent = Trace.of(header, [replace(chunk, words=[]) for chunk in chunks])
+    assert silent.run_id == trace.run_id
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (3, "not a list of columns"),
+        ([[0], [1]], "three columns"),
+        ([[0], [1], ["a", "b"]], "three columns"),
+        ([[-1], [0], ["a"]], "from 0 to"),
+        ([[0], [0.5], ["a"]], "a whole number"),
+        ([[0], [0], ["a" * 10_001]], "at most 10000 characters"),
+    ],
+)
+def test_wrong_words_are_refused_by_name(columns, said):
+    with pytest.raises(TraceFileError, match=said):
+        check_words(columns)

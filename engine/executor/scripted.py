@@ -1,0 +1,28 @@
+"""The executor of a run that has happened: the tokens that were sampled then and the time that every step took.
+
+What a step samples goes by request, sample and position, not by step, so that the same answers come out when another
+schedule puts them into other steps.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from engine.batch import Batch, StepOutput
+
+Tokens = Mapping[tuple[int, int], Sequence[int]]
+"""(index of the request, sample) -> its output tokens."""
+
+
+class ScriptedExecutor:
+    """`durations` are the seconds of the steps in order."""
+
+    def __init__(self, tokens: Tokens, durations: Sequence[float]) -> None:
+        self._tokens = tokens
+        self._durations = durations
+
+    def execute(self, batch: Batch) -> StepOutput:
+        sampled: list[list[int]] = []
+        for row in batch.rows:
+            group = row.sequence.group
+            samples = group.sequences if row.num_samples > 1 else [row.sequence] * row.num_samples
+            sampled.append([self._tokens[group.index, seq.sample][len(seq.output_token_ids)] for seq in samples])
+        return StepOutput(self._durations[batch.step], sampled)
