@@ -14,6 +14,7 @@ SETTING_LABELS: dict[str, dict[str, str]] = {
         "long_prefill_token_threshold": "Prompt tokens among others",
         "kv_capacity_tokens": "Capacity in tokens",
         "free_list": "Next free block",
+        "freed_first": "Given back first",
         "watermark": "Kept free",
         "admit_full_prompt": "Needs room for all",
         "admit_lookahead": "Room beyond the prompt",

@@ -57,6 +57,7 @@ FORMULAS: Mapping[str, str] = {
     "D01": "block_table[⌊token / 4⌋], token mod 4",
     "D02": "⌈tokens / 4⌉ blocks",
     "D03": "⌈tokens / 16⌉ blocks",
+    "D05": "(Σ blocks Σ exp(q·k/√d − max) · v) / Σ exp(q·k/√d − max)",
     "E02": "reference count = tables that name the block",
     "E03": "4 · ⌈149 / 16⌉; 6 shared + 4 · (10 − 6)",
     "E04": "full blocks of the prompt shared, the partial one copied",
@@ -66,6 +67,7 @@ FORMULAS: Mapping[str, str] = {
     "H03": "known tokens − tokens found in the tree",
     "H04": "⌊known prefix / 16⌋ · 16",
     "H08": "Σ tokens to compute over 8 turns",
+    "H11": "tokens to compute = Σ tokens of distinct prefixes",
     "H14": "tokens found / prompt tokens",
     "L02": "exponential gaps; exp(μ + σ · normal)",
 }
