@@ -39,7 +39,7 @@ definePanel({
         if (!run.tracks.blocks) return box.say(words.notPublished);
         box.say("");
         const isMany = run.numGpuBlocks > MANY_BLOCKS;
-        legend.draw(view, run.tree || (isMany && !grid.part) ? [] : run.hues.saysOwner ? OWNER_LEGEND : STATE_LEGEND);
+        legend.draw(view, run.tree || (isMany && !grid.part) ? [] : VOCABULARY.legends[run.hues.saysOwner ? "owners" : "states"]);
         const size = canvas.begin(view);
         Object.assign(grid, box.layout(`${run.numGpuBlocks} ${run.host?.size} ${k} ${grid.part} ${size}`, () => layoutPools(run, grid.part, ...size, k)));
         const {layout} = grid;
@@ -57,8 +57,6 @@ definePanel({
 });
 
 const MANY_BLOCKS = 4096;
-const OWNER_LEGEND = ["full", "open", "shared", "copied", "free", "now"];
-const STATE_LEGEND = ["private", "privateOpen", "shared", "free", "now"];
 const CELLS = {large: drawLargeCell, small: drawSmallCell, tiny: drawTinyCell};
 
 // {layout, host}: where the blocks of the device and of the host lie.

@@ -69,13 +69,13 @@ function latestSubject(frame) {
   const {run, speaker} = frame;
   const {event, code} = run.sentences;
   let row = Math.max(upperBound(event, frame.event) - 1, -1);
-  if (speaker && !COMMON_KINDS.has(run.messages.of(code[speaker.row]).kind)) row = speaker.row;
+  if (speaker && !run.messages.isCommon(code[speaker.row])) row = speaker.row;
   for (let tries = 2000; row >= 0 && tries > 0; row--, tries--) {
-    if (COMMON_KINDS.has(run.messages.of(code[row]).kind)) continue;
+    if (run.messages.isCommon(code[row])) continue;
     const {happenings} = run;
     for (let i = lowerBound(happenings.event, event[row]); happenings.event[i] === event[row]; i++) {
       const {kind, request, block, target} = run.happening(i);
-      if (target > 0 && run.tree && NODE_KINDS.includes(kind)) return {kind: "n", id: target, run};
+      if (target > 0 && run.tree && VOCABULARY.of_node.includes(kind)) return {kind: "n", id: target, run};
       if (request >= 0) return kind === "copied" || kind === "written_in_place" ? {kind: "b", id: block, run} : {kind: "r", id: request, run};
     }
   }

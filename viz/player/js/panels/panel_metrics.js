@@ -32,11 +32,9 @@ definePanel({
 function chooseMetrics(run) {
   const {steps} = run;
   const hasRequests = Boolean(run.tracks.requests);
-  const metrics = [];
-  if (run.tracks.blocks) metrics.push({name: "blocks", value: frame => frame.usage.used, series: steps.num_used, cap: run.poolSize});
-  if (!run.tracks.blocks && !run.tracks.strips)
-    metrics.push({name: "blocks", value: frame => steps.num_used[frame.column] ?? 0, series: steps.num_used, cap: run.poolSize});
-  if (run.tracks.strips) metrics.push({name: "slots", value: frame => stripSums(frame).size, series: steps.num_used, cap: run.poolSize});
+  const {blocks, strips} = run.tracks;
+  const used = frame => (blocks ? frame.usage.used : strips ? stripSums(frame).size : steps.num_used[frame.column] ?? 0);
+  const metrics = [{name: strips ? "slots" : "blocks", value: used, series: steps.num_used, cap: run.poolSize}];
   if (run.tree) {
     const [hit, asked] = ["hit", "admitted"].map(kind => sumsOf(run, kind));
     const rate = event => Math.round((100 * hit(event)) / (asked(event) || 1));

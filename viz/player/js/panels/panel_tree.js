@@ -43,7 +43,7 @@ definePanel({
         Object.assign(look, {frame, height, layout});
         box.title(words.tree, look.root ? words.treePart : words.treeRemark);
         box.say(alive.length || gone.size ? "" : words.treeEmpty);
-        legend.draw(view, TREE_LEGEND);
+        legend.draw(view, VOCABULARY.legends.tree);
         const {fold, row, pitch, start, length} = layout;
         const focus = look.cursor >= 0 ? look.cursor : [...selection.marks(frame).nodes].find(Boolean) ?? focusOf(look), followed = `${focus} ${frame.event}`;
         if (fold[focus] >= 0 && look.followed !== followed) {
@@ -65,7 +65,6 @@ definePanel({
 });
 
 const MOST_BOXES = 60;
-const TREE_LEGEND = ["kept", "fresh", "lock", "recency", "split", "evict"];
 
 function layoutTree(tree, root, width, height, k) {
   const isBars = tree.most > MOST_BOXES, {isRunning} = tree.run;

@@ -1,38 +1,7 @@
 // The key map. Keys act when the focus is in the player or on the page around it; letters and signs only in the player.
 // Text fields, sliders, lists and dialogs of the page keep their keys, and so do all combinations with Ctrl, Alt, Meta.
-const KEYS = {
-  ArrowRight: (p, e) => p.move(e.shiftKey ? 10 : 1),
-  ArrowLeft: (p, e) => p.move(e.shiftKey ? -10 : -1),
-  ".": p => p.moveEvent(1),
-  ",": p => p.moveEvent(-1),
-  n: p => p.moveHappening(1),
-  p: p => p.moveHappening(-1),
-  " ": p => p.togglePlay(),
-  Home: p => p.goStart(),
-  End: p => p.goEnd(),
-  PageDown: p => p.moveBookmark(1),
-  PageUp: p => p.moveBookmark(-1),
-  "[": p => p.changeSpeed(-1),
-  "]": p => p.changeSpeed(1),
-  d: p => p.goDifference(),
-  0: p => p.choosePane(-1),
-  1: p => p.choosePane(0),
-  2: p => p.choosePane(1),
-  3: p => p.choosePane(2),
-  t: p => p.toggleClock(),
-  l: p => p.toggleLecture(),
-  f: p => p.toggleFullScreen(),
-  c: p => p.copyLink(),
-  g: p => p.dialogs.open("goTo"),
-  T: p => p.table.toggle(),
-  h: p => p.dialogs.open("help"),
-  "?": p => p.dialogs.open("help"),
-  Escape: p => p.escape(),
-  Enter: p => p.selection.open(),
-  e: p => p.ask("log"),
-  "+": p => p.ask("zoom", 1),
-  "-": p => p.ask("zoom", -1),
-};
+// Which key asks whom for what is a table in viz/player/vocabulary.py: the way from the player to the verb, its value, and the
+// value with Shift.
 const TYPING = "input:not([type=range]), textarea, select, [contenteditable=''], [contenteditable=true], [role=textbox], [role=combobox]";
 const CLOSED_LIST = "[role=combobox][aria-expanded=false]";
 const CONTROL = "button, summary, a";
@@ -66,8 +35,9 @@ function handleKey(player, event) {
   if (target.matches?.(CONTROL) && (event.key === " " || event.key === "Enter")) return false;
   const name = event.shiftKey || event.key.length > 1 ? event.key : event.key.toLowerCase();
   if (player.dialogs.isOpen && name !== "Escape") return false;
-  const action = Object.hasOwn(KEYS, name) ? KEYS[name] : null;
-  if (!action || !player.run) return false;
-  action(player, event);
+  if (!Object.hasOwn(VOCABULARY.keys, name) || !player.run) return false;
+  const [way, value, shifted = value] = VOCABULARY.keys[name];
+  const names = way.split("."), verb = names.pop();
+  names.reduce((owner, part) => owner[part], player)[verb](event.shiftKey ? shifted : value);
   return true;
 }

@@ -120,6 +120,8 @@ class Moves {
     this.redraw();
   }
 
+  zoom(by) { this.ask("zoom", by); }
+
   changeSpeed(by) {
     this.clock.change(by);
     this.redraw();

@@ -34,9 +34,6 @@ function placeAmongChanges(run, row, step, isUpdate) {
   return {number: run.messages.isQuiet(code[row]) ? 0 : number, count};
 }
 
-const QUIET_KINDS = new Set(["prefill", "decode"]);
-const COMMON_KINDS = new Set([...QUIET_KINDS, "allocate", "release", "wait", "lock", "store"]);
-
 // The templates of a run: code -> {kind, text}. Codes are numbered by rarity, the rarest first.
 class Messages {
   constructor(player) {
@@ -48,7 +45,9 @@ class Messages {
 
   tag(kind) { return this.tags[kind] ?? kind; }
 
-  isQuiet(code) { return QUIET_KINDS.has(this.of(code).kind); }
+  isQuiet(code) { return VOCABULARY.quiet.includes(this.of(code).kind); }
+
+  isCommon(code) { return VOCABULARY.common.includes(this.of(code).kind); }
 }
 
 class SentenceBox {
@@ -146,7 +145,7 @@ function requestChip(run, r) {
 function subjectOf(frame) {
   const {speaker, run} = frame;
   const none = {sequence: -1, request: -1};
-  if (!speaker || COMMON_KINDS.has(run.messages.of(run.sentences.code[speaker.row]).kind)) return none;
+  if (!speaker || run.messages.isCommon(run.sentences.code[speaker.row])) return none;
   const event = run.sentences.event[speaker.row];
   return frame.happened().find(happening => happening.event === event && happening.request >= 0) ?? none;
 }

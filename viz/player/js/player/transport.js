@@ -1,8 +1,5 @@
 // The transport bar: buttons, where we are, a line over the whole run with the happenings above it and, below, the
 // lecture steps as pins or the happenings of the other panes, the speed. It asks the player to move and never moves anything itself.
-const TICKS = [["rejected", "reject"], ["preempted", "preempt"], ["copied", "copy"], ["evicted", "evict"], ["split", "split"], ["hit", "hit"], ["admitted", "admit"], ["resumed", "admit"],
-  ["finished", "finish"]];
-
 class Transport {
   constructor(player, words) {
     this.player = player;
@@ -153,7 +150,7 @@ class Transport {
 
 // [{value on the clock, glyph}] of the panes, kind by kind, the rarest first.
 function happeningsOf(course, panes) {
-  return TICKS.flatMap(([kind, glyph]) => panes.flatMap(({run}) =>
+  return VOCABULARY.ticks.flatMap(([kind, glyph]) => panes.flatMap(({run}) =>
     Array.from(run.eventsOf(kind), event => ({value: Math.min(course.length, course.valueOf(run, event)), glyph})))
     .sort((a, b) => a.value - b.value));
 }
@@ -177,7 +174,7 @@ function mergeTicks(happenings, x, nearest) {
 function thinOut(merged, width, room) {
   if (merged.length <= width / (2 * room)) return merged;
   const buckets = kind => new Set(merged.filter(tick => tick.glyph === kind).map(tick => Math.floor(tick.at / room))).size;
-  const common = new Set(TICKS.map(([, glyph]) => glyph).filter(glyph => buckets(glyph) > width / room / 2));
+  const common = new Set(VOCABULARY.ticks.map(([, glyph]) => glyph).filter(glyph => buckets(glyph) > width / room / 2));
   const kept = [];
   for (const tick of merged)
     if (!common.has(tick.glyph) && kept.every(other => Math.abs(other.at - tick.at) >= room)) kept.push(tick);

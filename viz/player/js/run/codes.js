@@ -59,8 +59,7 @@ function decodeColumns(name, columns, codes, memory) {
     const [code, x] = [codes[i], columns[i]];
     const key = columns[Number(code[1])];
     if (code === "d") sumUp(x);
-    else if (code[0] === "k" && key) sumUpByKey(x, key);
-    else if (code[0] === "h" && key) holdByKey(x, key);
+    else if (rank(code) === 1 && key) goOnByKey(x, key, code[0] === "h");
     else if (code === "t1" || code === "t3") takeFromTables(columns[0], x, code, memory);
     else if (code === "taken") slots = decodeTaken(columns, memory);
     else if (code === "walk") decodeWalk(columns[0], x, memory);
@@ -72,28 +71,28 @@ function decodeColumns(name, columns, codes, memory) {
 
 function sumUp(x) { for (let row = 1; row < x.length; row++) x[row] = (x[row] + x[row - 1]) | 0; }
 
-function sumUpByKey(x, key) {
+// From what the key had before: a sum, or the same where it is held.
+function goOnByKey(x, key, isHeld) {
   const last = new Map();
   for (let row = 0; row < x.length; row++) {
-    x[row] = (x[row] + (last.get(key[row]) ?? 0)) | 0;
-    last.set(key[row], x[row]);
-  }
-}
-
-function holdByKey(x, key) {
-  const last = new Map();
-  for (let row = 0; row < x.length; row++) {
-    x[row] = x[row] === 0 ? last.get(key[row]) ?? -1 : x[row] - 2;
+    const before = last.get(key[row]);
+    x[row] = !isHeld ? (x[row] + (before ?? 0)) | 0 : x[row] ? x[row] - 2 : before ?? -1;
     last.set(key[row], x[row]);
   }
 }
 
 function takeFromTables(events, x, code, {rows}) {
-  const from = code === "t1" ? rows.sequence : rows.named;
-  for (let row = 0, past = 0; row < x.length; row++) {
-    while (past < rows.count && rows.event[past] <= events[row]) past++;
-    x[row] = x[row] === 0 ? (past ? from[past - 1] : -1) : x[row] - 2;
-  }
+  const named = latestOf(rows, events, code === "t1" ? rows.sequence : rows.named);
+  for (let row = 0; row < x.length; row++) x[row] = x[row] ? x[row] - 2 : named[row];
+}
+
+// For each event what the last row of `tables` at or before it says, -1 where there is none.
+function latestOf(rows, events, column) {
+  let past = 0;
+  return events.map(event => {
+    while (past < rows.count && rows.event[past] <= event) past++;
+    return past ? column[past - 1] : -1;
+  });
 }
 
 function decodeTaken([event, sequence, index, x], memory) {
@@ -146,12 +145,11 @@ function decodeWalk(events, x, memory) {
   }
 }
 
-function decodeOwner(columns, x, {rows, owners}) {
-  const [events, keys] = columns;
-  for (let row = 0, past = 0; row < x.length; row++) {
-    while (past < rows.count && rows.event[past] <= events[row]) past++;
-    const [code, key] = [x[row], keys[row]];
-    x[row] = code === 0 ? owners.get(key, -1) : code === 1 ? (past ? rows.sequence[past - 1] : -1) : code - 3;
-    owners.set(key, x[row]);
+function decodeOwner([events, keys], x, {rows, owners}) {
+  const named = latestOf(rows, events, rows.sequence);
+  for (let row = 0; row < x.length; row++) {
+    const code = x[row];
+    x[row] = code > 1 ? code - 3 : code ? named[row] : owners.get(keys[row], -1);
+    owners.set(keys[row], x[row]);
   }
 }

@@ -10,9 +10,6 @@ function lifeOf(run, {kind, id}, words) {
   return lives.get(name);
 }
 
-const BLOCK_KINDS = ["shared", "copied", "written_in_place", "moved_out", "moved_in"];
-const NODE_KINDS = ["evicted", "split", "hit", "inserted", "locked", "unlocked"];
-
 // What happened to a block, but for its allocation, which names only the last one of several; or to a node, whose lower half
 // stands where other happenings name a block.
 function happeningsAt(run, id, kinds) {
@@ -21,13 +18,13 @@ function happeningsAt(run, id, kinds) {
 }
 
 function lifeOfNode(run, id, words) {
-  return happeningsAt(run, id, NODE_KINDS).map(({kind, event, target, sequence}) => ({event, last: event,
+  return happeningsAt(run, id, VOCABULARY.of_node).map(({kind, event, target, sequence}) => ({event, last: event,
     note: iterationOf(run, event, words), text: words.node[target === id ? kind : "lower"].replace("%", run.sequenceName(sequence))}));
 }
 
 function lifeOfBlock(run, id, words) {
   const changes = changesOfBlock(run, id);
-  const named = happeningsAt(run, id, BLOCK_KINDS);
+  const named = happeningsAt(run, id, VOCABULARY.of_block);
   const events = [...new Set([...changes.keys(), ...named.map(({event}) => event)])].sort((a, b) => a - b);
   const entries = [];
   let ref = 0;

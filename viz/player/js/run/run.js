@@ -30,7 +30,7 @@ class Run {
     this.lanes = new Lanes(this);
     this.bookmarks = (this.player.bookmarks ?? []).map(({event, text}) => ({text, place: placeOfEvent(this, event)}));
     // where `n` and `p` stop
-    this.notable = Int32Array.from(new Set(this.eventsOf("rejected", "admitted", "shared", "copied", "preempted", "resumed", "finished", "moved_out", "moved_in", "hit", "split", "evicted")));
+    this.notable = Int32Array.from(new Set(this.eventsOf(...VOCABULARY.notable)));
   }
 
   // When the last step ends, in seconds.
