@@ -2,7 +2,7 @@
 // {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences, {w4} the words of a node;
 // **...** is bold.
 function sentencesOf(feed) {
-  const [event, code, ...operands] = feed.columns("sentences", Math.max(2, feed.tables.get("sentences")?.columns.length ?? 2));
+  const [event, code, ...operands] = feed.columns("sentences", 6);
   const [lists] = feed.columns("operands", 1);
   return {event, code, operands, lists};
 }
@@ -69,8 +69,10 @@ class SentenceBox {
     setText(this.place, place);
     this.text.replaceChildren(...nodes);
     this.text.classList.remove("kv-long");
-    const mayBeLong = this.text.textContent.length > 70;
-    if (mayBeLong && this.text.scrollHeight > this.element.clientHeight) this.text.classList.add("kv-long");
+    // measuring lays out the page, which is cheap only once all panels have drawn
+    if (this.text.textContent.length > 70) queueMicrotask(() => {
+      this.text.classList.toggle("kv-long", this.text.scrollHeight > this.element.clientHeight);
+    });
   }
 
   // Room for the longest place in the tag, so that the sentence never moves sideways.

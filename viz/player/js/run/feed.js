@@ -44,26 +44,40 @@ class RunFeed {
   run() { return this.header ? new Run(this) : null; }
 }
 
-// Columns with room for more rows; the first table is taken as it is.
+// Columns with room for more rows. What arrives is only put aside and joined when somebody asks, so that a run that comes as
+// a whole is copied once, and one that is still running has room for what comes next.
 class GrowingTable {
   constructor() {
-    this.rows = 0;
+    this.rows = this.joined = 0;
     this.columns = [];
+    this.pieces = [];
   }
 
-  append({rows, columns}) {
-    if (!this.rows) this.columns = columns;
-    else for (const [c, column] of this.columns.entries()) {
-      if (this.rows + rows > column.length) {
-        this.columns[c] = new column.constructor(Math.max(this.rows + rows, 2 * this.rows));
-        this.columns[c].set(column.subarray(0, this.rows));
-      }
-      if (columns[c]) this.columns[c].set(columns[c], this.rows);
+  append(piece) {
+    this.pieces.push(piece);
+    this.rows += piece.rows;
+  }
+
+  column(c) {
+    if (this.pieces.length) this.join();
+    return this.columns[c]?.subarray(0, this.rows);
+  }
+
+  join() {
+    const [first] = this.pieces, {joined, rows} = this;
+    this.columns = first.columns.map((like, c) => {
+      const before = this.columns[c];
+      if (before?.length >= rows) return before;
+      const column = new like.constructor(Math.max(rows, 2 * joined));
+      if (before) column.set(before.subarray(0, joined));
+      return column;
+    });
+    for (const piece of this.pieces) {
+      this.columns.forEach((column, c) => { if (piece.columns[c]) column.set(piece.columns[c], this.joined); });
+      this.joined += piece.rows;
     }
-    this.rows += rows;
+    this.pieces = [];
   }
-
-  column(c) { return this.columns[c]?.subarray(0, this.rows); }
 }
 
 // {name: [value, ...]} -> [{name: value}, ...]

@@ -51,9 +51,11 @@ class Cursor {
     this.ticks = 0;
     this.rows = {};
     this.numRows = {};
+    this.made = {};
     for (const track of run.trackList) {
       this.rows[track.name] = new Int32Array(track.numKeys).fill(-1);
       this.numRows[track.name] = 0;
+      this.made[track.name] = track.fields.map((_, f) => ({numRows: 0, values: new Int32Array(track.numKeys).fill(track.defaults[f])}));
     }
     this.seek(0);
   }
@@ -71,12 +73,15 @@ class Cursor {
     this.ticks = this.run.ticks(event);
   }
 
-  // All values of one field, by key.
-  column(track, f, into = new Int32Array(track.numKeys)) {
-    const rows = this.rows[track.name], values = track.values[f], otherwise = track.defaults[f];
-    if (track.isRamp[f]) for (let key = 0; key < track.numKeys; key++) into[key] = track.value(f, rows[key], this.ticks);
-    else for (let key = 0; key < track.numKeys; key++) into[key] = rows[key] < 0 ? otherwise : values[rows[key]];
-    return into;
+  // All values of one field, by key. It is always the same array: when the cursor has moved by a few rows, only their keys
+  // are read again, because most of a large memory stays as it is from step to step.
+  column(track, f) {
+    const rows = this.rows[track.name], made = this.made[track.name][f], {values} = made, numRows = this.numRows[track.name];
+    const [from, to] = [made.numRows, numRows].sort((a, b) => a - b);
+    made.numRows = numRows;
+    if (track.isRamp[f] || to - from > track.numKeys / 2) for (let key = 0; key < track.numKeys; key++) values[key] = track.value(f, rows[key], this.ticks);
+    else for (let row = from; row < to; row++) values[track.key[row]] = track.value(f, rows[track.key[row]], this.ticks);
+    return values;
   }
 
   // The number that Frame.crc() of engine/trace/frame.py gives for the same event.
