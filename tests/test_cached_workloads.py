@@ -3,7 +3,9 @@
 import pytest
 
 from engine.presets import NANO_VLLM, VLLM_V1, Preset
-from tests.workloads import conversations, prompts, w1_cached, w3
+from tests.workloads.blocks import prompts, w1_cached
+from tests.workloads.steps import conversations, w3
+from tests.workloads.targets import TARGETS, misses
 
 
 def test_prompts_and_conversations_are_the_seeded_ones() -> None:
@@ -29,3 +31,11 @@ def test_whole_runs_take_the_known_number_of_steps(preset: Preset, steps: int, t
     figures = w3(preset)
     assert (figures["steps"], figures["finished"]) == (steps, 256)
     assert tokens in (None, figures["scheduled_tokens"])
+
+
+def test_a_count_that_is_not_the_engines_is_named() -> None:
+    exact = {name: dict(targets) for name, targets in TARGETS.items()}
+    assert misses(exact) == []
+    exact["W3 nano-vllm"]["steps"] = 586
+    exact["W1c"]["hit_rate"] = 0.84484
+    assert misses(exact) == ["W3 nano-vllm: steps is 586, the engine has 585."]

@@ -10,7 +10,7 @@ import pytest
 from scenarios.shared import SHARED
 from tests.cases.verdict import judge, run_files
 from tests.goldens.engines import check as check_golden
-from tests.workloads import w1a, w1d
+from tests.workloads.blocks import w1a, w1d
 
 Case = dict[str, Any]
 

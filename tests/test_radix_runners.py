@@ -9,7 +9,7 @@ from engine.presets import MINI_SGLANG, SGLANG
 from tests.cases import radix
 from tests.cases.verdict import Findings, judge
 from tests.goldens import mini_sglang, sglang
-from tests.workloads_radix import conversations, w2
+from tests.workloads.radix import conversations, w2
 
 Case = dict[str, Any]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.trace.chunk import Word
+from engine.trace.prompts import PROMPT_FIELDS, checked
 from engine.trace.track import (
     ACTIONS,
     DECISION_COLUMNS,
@@ -38,6 +39,8 @@ REQUEST_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
     "first_sequence": ((int,), 0),
     "after": ((str, type(None)), None),
 }
+OPTIONAL_FIELDS = ("measured", *PROMPT_FIELDS)
+"""Fields that a request has or has not."""
 
 
 class TraceFileError(ValueError):
@@ -87,6 +90,12 @@ def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
                 raise TraceFileError(f"Request {index} has {name} {request[name]}; the least is {low}.")
         if entry.get("measured"):
             request["measured"] = _measured(index, entry["measured"])
+        try:
+            request |= checked(entry, request["prompt_len"], request["n"])
+        except ValueError as error:
+            raise TraceFileError(
+                f"Request {index} has {error} that does not fit its {request['prompt_len']} tokens."
+            ) from None
         requests.append(request)
         num_sequences = max(num_sequences, request["first_sequence"] + request["n"])
     if num_sequences > MAX_KEYS:

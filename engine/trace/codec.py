@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engine.trace.check import MAX_INT, REQUEST_FIELDS, TraceFileError, check_words, show
+from engine.trace.check import MAX_INT, OPTIONAL_FIELDS, REQUEST_FIELDS, TraceFileError, check_words, show
 from engine.trace.chunk import Chunk
 from engine.trace.columns import Table, check_table, read_tables, write_tables
 from engine.trace.predict import Memory
@@ -82,7 +82,8 @@ def pack(fields: dict[str, Any], tables: Iterable[Table] = ()) -> bytes:
 
 def chunk_fields(chunk: Chunk) -> dict[str, Any]:
     """The JSON object of a chunk part; its requests go field by field, which packs better."""
-    names = [*REQUEST_FIELDS, *(["measured"] if any("measured" in request for request in chunk.requests) else [])]
+    optional = (name for name in OPTIONAL_FIELDS if any(name in request for request in chunk.requests))
+    names = [*REQUEST_FIELDS, *optional]
     requests = {name: [request.get(name) for request in chunk.requests] for name in names} if chunk.requests else {}
     fields = {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
     return {**fields, "words": [list(column) for column in zip(*chunk.words, strict=True)]} if chunk.words else fields
@@ -100,7 +101,11 @@ def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> 
     chunk.num_events = num_events
     chunk.words = check_words(fields.get("words", []))
     chunk.requests = [
-        {name: value for name, value in zip(columns, values, strict=True) if name != "measured" or value is not None}
+        {
+            name: value
+            for name, value in zip(columns, values, strict=True)
+            if name not in OPTIONAL_FIELDS or value is not None
+        }
         for values in zip(*columns.values(), strict=True)
     ]
     return chunk

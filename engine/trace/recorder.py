@@ -10,6 +10,7 @@ import numpy as np
 
 from engine.trace.buffer import RowBuffer, clipped
 from engine.trace.chunk import Chunk
+from engine.trace.prompts import MAX_PUBLISHED, published
 from engine.trace.trace import Trace
 from engine.trace.track import (
     ACTIONS,
@@ -49,6 +50,7 @@ class Recorder(TreeRecorder):
         self._times: list[tuple[float, float]] = []
         self._decisions = RowBuffer(len(DECISION_COLUMNS))
         self._requests: list[dict[str, Any]] = []
+        self._left_to_publish = MAX_PUBLISHED
 
     def close(self) -> None:
         if self._changed:
@@ -96,6 +98,8 @@ class Recorder(TreeRecorder):
         }
         if request.measured:
             entry["measured"] = request.measured
+        content, self._left_to_publish = published(request, self._left_to_publish)
+        entry |= content
         self._requests.append(entry)
         self._group(group)
         self._happened("arrived", group.index, amount=group.prompt_len)

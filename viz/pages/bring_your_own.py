@@ -21,6 +21,7 @@ from viz.pages.parts import (
     file_bar,
     file_runs,
     formats,
+    jump,
     page,
     trace_tables,
     upload_link,
@@ -164,7 +165,7 @@ def _run_view(bar: Any, visit: Visit, upload: Upload) -> None:
     )
     if finished is None:
         return
-    player([finished.blob], key=f"player-{visit.params()}")
+    player([finished.blob], key=f"player-{visit.params()}{jump.mark()}")
     if source.scenario is not None:
         download.of_run(of_file.scenario, visit.run, finished)
     else:

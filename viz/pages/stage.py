@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from scenarios.scenario import Scenario
-from viz.pages.parts import charts, compare_runs, download, figures, links, page, runs
+from viz.pages.parts import charts, compare_runs, download, figures, jump, links, page, runs
 from viz.pages.parts.compare_runs import Comparison
 from viz.pages.parts.links import Choice
 from viz.pages.parts.settings_box import settings_box
@@ -47,7 +47,7 @@ def main() -> None:
     if finished is None:
         return
     # another run is another player: it begins at the place of the address
-    player([finished.blob], key=f"player-{choice.params()}")
+    player([finished.blob], key=f"player-{choice.params()}{jump.mark()}")
     download.of_run(told, choice.run, finished)
     charts.below(
         choice.run,

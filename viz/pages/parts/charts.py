@@ -12,7 +12,7 @@ from engine.request import Request
 from viz.charts import gallery
 from viz.charts.drawing import Drawing
 from viz.charts.theme import BOTH
-from viz.pages.parts import page, request_table
+from viz.pages.parts import doctor, doctor_words, page, request_table
 from viz.pages.parts.jobs import FOR_USERS, Job, State
 from viz.pages.parts.runs import Finished
 
@@ -21,13 +21,14 @@ MAX_RUNS = 8
 MAX_KEPT = 16
 KEY = "charts"
 
-FIGURES, MEMORY, BATCH, SPEED, SPREAD, REQUESTS = TABS = (
+FIGURES, MEMORY, BATCH, SPEED, SPREAD, REQUESTS, CACHE = TABS = (
     "Figures",
     "KV memory",
     "Batch and queue",
     "Speed",
     "Spread of times",
     "Requests",
+    doctor_words.words()["tab"],
 )
 OF_ONE_RUN = {MEMORY: ("kv_composition",), BATCH: ("batch_and_queue",)}
 OF_RUNS = {
@@ -118,6 +119,8 @@ def _of_one_run(title: str, shown: str, finished: Finished, figures: Callable[[]
         figures()
     elif title == REQUESTS:
         request_table.show(shown, finished)
+    elif title == CACHE:
+        doctor.show(finished.trace)
     for name in OF_ONE_RUN.get(title, ()):
         show(gallery.OF_ONE_RUN[name](finished, BOTH))
 

@@ -9,11 +9,10 @@ import time
 from typing import Any
 
 from engine.kv.radix_tree import RadixTree
-from engine.presets import MINI_SGLANG, SGLANG, Preset
+from engine.presets import Preset
 
 CAPACITY = 50_000
 """Tokens in the pool."""
-ENGINES = (SGLANG, MINI_SGLANG)
 
 Conversation = tuple[list[int], list[int]]
 
@@ -65,13 +64,5 @@ def w2(engine: Preset, page_size: int, requests: list[Conversation] | None = Non
         "evict_calls": num_evictions,
         "nodes": tree.num_nodes,
         "requests_per_s": len(requests) / seconds,
+        "us_per_request": 1e6 * seconds / len(requests),
     }
-
-
-WORKLOADS = {f"W2 {engine.name} page {size}": (engine, size) for engine in ENGINES for size in (1, 16)}
-
-
-def run_all() -> dict[str, dict[str, Any]]:
-    """Every variant of W2 on the same requests."""
-    requests = conversations()
-    return {name: w2(engine, page_size, requests) for name, (engine, page_size) in WORKLOADS.items()}
