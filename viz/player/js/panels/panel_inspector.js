@@ -185,8 +185,7 @@ function showLife(list, entries, frame, room, pitch) {
     if (isNow || first + i === here) now = i;
   });
   // whole rows, at the end as well: the space below the last one is 1.58 of them
-  const top = Math.floor(Math.min(now + 1 - room / 2 / pitch, shown.length + 1.58 - room / pitch)) * pitch, mark = `${top} ${shown.length}`;
+  const top = Math.floor(Math.min(now + 1 - room / 2 / pitch, shown.length + 1.58 - room / pitch)) * pitch;
   // scrolling lays out the page, which is cheap only once all panels have drawn
-  if (list.kvMark !== mark) queueMicrotask(() => { list.scrollTop = top; });
-  list.kvMark = mark;
+  queueMicrotask(() => { list.scrollTop = top; });
 }
