@@ -165,7 +165,7 @@ def test_the_hash_cache_says_where_the_match_stopped() -> None:
     found = diagnose(trace)[1]
     met = hash_cache.met_blocks(trace, 1, found.event, found.hit)
     table = hash_cache.columns(trace, met, found)
-    assert table["prefix"] == ["h0", "h1", "–"] and table["known as block"] == [0, 1, None]
+    assert table["prefix"] == ["h0", "h1", "–"] and table["known as block"] == ["0", "1", "–"]
     assert table["state"] == ["kept, nobody reads it"] * 2 + ["never known"]
     assert table["match"] == ["found", "found", "the match stops here"]
     assert table["tokens"][2] == "200 201 202 203"

@@ -101,7 +101,7 @@ def test_the_trie_agrees_with_comparing_token_by_token() -> None:
         contents.append(flat)
 
 
-def test_a_long_content_takes_few_bytes_in_a_file() -> None:
+def test_a_long_prompt_of_one_content_is_one_number() -> None:
     requests = [Request(f"r{i}", 0.0, Prompt.of_length(100_000, i), SamplingParams(1, 1)) for i in range(3)]
     trace = simulate(Settings(block_size=1024, step_time=1.0), ListWorkload(requests))
     assert [request["prompt"] for request in trace.requests] == [0, 1, 2]

@@ -24,13 +24,15 @@ def show(trace: Trace) -> None:
     if not trace.requests:
         st.text(words["no_requests"])
         return
-    left, right = st.columns([2, 3], gap="large")
+    with st.spinner(words["comparing"]):
+        diagnoses = diagnose(trace)
+    left, right = st.columns(2, gap="large")
     with left:
         wanted = st.text_input(
             words["find"], key="doctor-find", placeholder=words["find"], label_visibility="collapsed"
         )
         only_zero = st.toggle(words["only_zero"], key="doctor-zero")
-        listed = [d for d in diagnose(trace) if _is_wanted(trace, d, wanted, only_zero)]
+        listed = [d for d in diagnoses if _is_wanted(trace, d, wanted, only_zero)]
         shown = listed[:MAX_ROWS]
         if not shown:
             st.text(words["nobody"])

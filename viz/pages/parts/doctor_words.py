@@ -20,6 +20,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "tab": "Prefix cache",
         "heading": "Why not more from the cache?",
         "chain_heading": "What the cache knew of its blocks when it was admitted",
+        "comparing": "The prompts are being compared",
         "request": "Request",
         "find": "find a request",
         "only_zero": "Only requests that found nothing",

@@ -15,6 +15,7 @@ from viz.pages.parts import page
 
 MAX_ROWS = 1_000
 MAX_TOKENS = 8
+NOTHING = "–"
 
 
 def show(trace: Trace, diagnosis: Diagnosis) -> None:
@@ -42,8 +43,8 @@ def columns(trace: Trace, met: list[MetBlock], diagnosis: Diagnosis) -> dict[str
             (
                 each.index,
                 block_text(trace, each.tokens),
-                f"h{each.prefix}" if each.prefix >= 0 else "–",
-                each.block if each.block >= 0 else None,
+                f"h{each.prefix}" if each.prefix >= 0 else NOTHING,
+                str(each.block) if each.block >= 0 else NOTHING,
                 _state(trace, each),
                 words["match"][match],
             )
