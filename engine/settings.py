@@ -5,11 +5,11 @@ Everything that real engines do differently is a named field here, never a subcl
 outside data and answers a bad value with one sentence that names the value, the limit and what to change.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from math import isfinite
 from typing import Any
+
+from engine.setting_values import SettingsError, coerced, shown
 
 POLICIES = ("static", "continuous", "chunked")
 KV_MANAGERS = ("paged", "max", "pow2", "oracle", "radix")
@@ -41,10 +41,6 @@ CHOICES: dict[str, tuple[str, ...]] = {
 MAX_BLOCKS = 2_097_152
 UNLIMITED_BLOCKS = 16_777_216
 MAX_TOKENS = 2**31 - 1
-
-
-class SettingsError(ValueError):
-    """A setting that cannot be used; the message is one sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +113,11 @@ class Settings:
     def __post_init__(self) -> None:
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
-                raise SettingsError(f"{name} is {_shown(getattr(self, name))}; choose one of {', '.join(choices)}.")
+                raise SettingsError(f"{name} is {shown(getattr(self, name))}; choose one of {', '.join(choices)}.")
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
-                raise SettingsError(f"{name} is {_shown(value)}; it has to be between {low} and {high}.")
+                raise SettingsError(f"{name} is {shown(value)}; it has to be between {low} and {high}.")
         if self.num_blocks is not None and self.kv_capacity_tokens is not None:
             raise SettingsError("num_blocks and kv_capacity_tokens are both set; give only one of them.")
         if self.kv_manager == "max" and self.max_model_len is None:
@@ -217,13 +213,14 @@ class Settings:
         """Settings from outside data. Raises SettingsError for an unknown name, a wrong type or a value out of range."""
         unknown = sorted(set(values) - _TYPES.keys())
         if unknown:
-            raise SettingsError(f"unknown setting {_shown(unknown[0])}; known are {', '.join(sorted(_TYPES))}.")
-        return replace(base or cls(), **{name: _coerce(name, value) for name, value in values.items()})
+            raise SettingsError(f"unknown setting {shown(unknown[0])}; known are {', '.join(sorted(_TYPES))}.")
+        return replace(
+            base or cls(),
+            **{name: coerced(name, value, _TYPES[name], name in _OPTIONAL) for name, value in values.items()},
+        )
 
 
 _TYPES: dict[str, str] = {f.name: str(getattr(f.type, "__name__", f.type)).split(" ")[0] for f in fields(Settings)}
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _OPTIONAL = {f.name for f in fields(Settings) if "None" in str(f.type)}
 _RANGES: dict[str, tuple[float, float]] = {
     "block_size": (1, 65_536),
@@ -247,57 +244,3 @@ _RANGES: dict[str, tuple[float, float]] = {
     "max_steps": (1, 100_000_000),
     "seed": (0, 2**63 - 1),
 }
-
-
-def _coerce(name: str, value: Any) -> Any:
-    """The value in the type of the field; numbers and truth values may come as text (from `--set`)."""
-    kind = _TYPES[name]
-    text = value.strip().lower() if isinstance(value, str) else value
-    if kind.startswith("tuple") and text in ("", "none", None):
-        return ()
-    if text in ("none", None):
-        if name in _OPTIONAL:
-            return None
-        raise SettingsError(f"{name} needs a value.")
-    if kind == "str":
-        return str(value)
-    if kind == "bool":
-        if isinstance(value, bool):
-            return value
-        if isinstance(value, str) and value.lower() in ("true", "false"):
-            return value.lower() == "true"
-        raise SettingsError(f"{name} is {_shown(value)}; write true or false.")
-    if kind.startswith("tuple"):
-        parts = value.split(",") if isinstance(value, str) else value
-        if not isinstance(parts, (list, tuple)):
-            raise SettingsError(f"{name} is {_shown(value)}; give a list of whole numbers.")
-        return tuple(_number(name, part, whole=True) for part in parts)
-    return _number(name, value, whole=kind.startswith("int"))
-
-
-def _number(name: str, value: Any, whole: bool) -> int | float:
-    problem = SettingsError(f"{name} is {_shown(value)}; give a {'whole ' if whole else ''}number.")
-    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise problem
-    if isinstance(value, str) and not (_WHOLE if whole else _DECIMAL).fullmatch(value.strip()):
-        raise problem
-    try:
-        number = int(value) if whole and not isinstance(value, float) else float(value)
-        if isinstance(number, float) and (not isfinite(number) or (whole and not number.is_integer())):
-            raise problem
-    except (ValueError, OverflowError):
-        raise problem from None
-    return int(number) if whole else number
-
-
-def _shown(value: Any) -> str:
-    """The value as a user wrote it, cut when it is long; text stands in quotes."""
-    if isinstance(value, str):
-        return repr(value if len(value) <= 60 else value[:60] + "…")
-    text = _digits(value) if isinstance(value, int) else repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
-def _digits(number: int) -> str:
-    """A whole number as text; one of thousands of digits only by its size."""
-    return str(number) if abs(number) < 10**60 else f"a number of about {int(number.bit_length() * 0.30103)} digits"
