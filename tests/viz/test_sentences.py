@@ -18,7 +18,7 @@ from scenarios.run import run as run_scenario
 from tests.engine.trace import synthetic
 from tests.engine.trace.test_frame import HEADER, REQUEST
 from viz.player.messages import CODES, MESSAGES, TAGS
-from viz.player.narrator import narrate
+from viz.player.narration import narrate
 from viz.player.occupants import known_before
 from viz.player.sentences import Sentences, sentence_text, sequence_name
 

@@ -1,6 +1,6 @@
 """What changed and why, as one sentence for every event that has something to say.
 
-A sentence is a code and up to four numbers; the words are in `messages`, what is said when is in `narrator`. The player
+A sentence is a code and up to four numbers; the words are in `messages`, what is said when is in `narration`. The player
 puts names and numbers into the templates itself; `sentence_text` does the same in Python, for exports and tests.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from engine.trace.owners import owners
 from engine.trace.trace import Trace
 from viz.player.messages import MESSAGES
-from viz.player.narrator import narrate
+from viz.player.narration import narrate
 from viz.player.nodes import node_text
 
 MAX_LISTED = 4
