@@ -57,6 +57,35 @@ def test_every_line_of_code_is_delivered_as_a_line_of_its_own():
     assert joined().split("\n") == lines
 
 
+def used_too_early(code: str) -> list[str]:
+    """Patterns [a, b] of a minified declaration that need a name which the same declaration gives only later.
+
+    The minifier may move a pattern in front of what it needs. Values with functions in them run later, or not at all.
+    """
+    found = []
+    for start in re.finditer(r"\b(?:const|let) ?(?=\[)", code):
+        depth, part, parts = 0, start.end(), []
+        for at in range(start.end(), len(code)):
+            depth += (code[at] in "([{") - (code[at] in ")]}")
+            if depth < 0 or (depth == 0 and code[at] in ",;"):
+                parts.append(code[part:at])
+                part = at + 1
+                if depth < 0 or code[at] == ";":
+                    break
+        for i, text in enumerate(parts):
+            value = text.partition("]=")[2]
+            later = [name[0] for other in parts[i + 1 :] if (name := re.match(r"[\w$]+(?==)", other))]
+            if "=>" not in value and set(later) & set(re.findall(r"(?<![\w$.])[A-Za-z_$][\w$]*(?!:)", value)):
+                found.append(text)
+    return found
+
+
+def test_the_minifier_puts_no_pattern_in_front_of_what_it_needs():
+    assert used_too_early("const[a,b]=[x/c,y],c=f(x);g(a,b)") == ["[a,b]=[x/c,y]"]
+    assert used_too_early("const[a,b]=[x/2,y.c],c=f(a);g(b)") == []
+    assert used_too_early(javascript()) == []
+
+
 @pytest.mark.parametrize("name", source_files())
 def test_no_text_goes_on_over_the_end_of_a_line_where_stripping_would_change_it(name):
     for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():

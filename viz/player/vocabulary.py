@@ -54,6 +54,32 @@ VOCABULARY: dict[str, Any] = {
     # kinds of sentences that tell of no change, and those of changes that are common
     "quiet": ["prefill", "decode"],
     "common": ["prefill", "decode", "allocate", "release", "wait", "lock", "store"],
+    # runs that differ in one of these are compared by their memory
+    "memory_settings": [
+        "kv_manager",
+        "block_size",
+        "num_blocks",
+        "num_host_blocks",
+        "kv_capacity_tokens",
+        "free_list",
+        "watermark",
+        "max_model_len",
+    ],
+    # where the cursor of a picture goes: columns, rows
+    "arrows": {"ArrowRight": [1, 0], "ArrowLeft": [-1, 0], "ArrowDown": [0, 1], "ArrowUp": [0, -1]},
+    # marks of a legend that are a block: its hue and look
+    "legend_blocks": {
+        "full": ["K"],
+        "kept": ["K"],
+        "tokens": ["K"],
+        "private": ["P"],
+        "open": ["K", {"isOpen": True}],
+        "fresh": ["K", {"isOpen": True}],
+        "privateOpen": ["P", {"isOpen": True}],
+        "shared": ["S", {"isShared": True}],
+        "copied": ["K", {"isOpen": True}],
+        "reserved": ["K", {"isOpen": True, "isShared": True, "width": 1.6}],
+    },
     # key -> the way from the player to its verb, the verb's value, its value with Shift
     "keys": {
         "ArrowRight": ["move", 1, 10],

@@ -119,7 +119,6 @@ WORDS: dict[str, dict[str, Any]] = {
             "slower": "Slower ([)",
             "faster": "Faster (])",
             "perSecond": "{0} / s",
-            "timePerSecond": "{0} / s",
             "follow": "FOLLOW",
             "scrub": "Frame",
             "clock": "Clock: iterations or simulated time (t)",

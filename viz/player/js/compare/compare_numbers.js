@@ -11,10 +11,7 @@ class PaneNumbers {
   draw(name, where, facts) {
     setText(this.title, name);
     setText(this.where, where);
-    facts.forEach(([label, value], i) => {
-      setText(this.rows[i].children[0], label);
-      setText(this.rows[i].children[1], value);
-    });
+    facts.forEach((texts, i) => setTexts(this.rows[i], texts));
   }
 }
 

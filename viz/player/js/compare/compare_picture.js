@@ -41,20 +41,15 @@ class ComparePicture {
     panes.forEach((pane, i) => {
       const painter = new PlacePainter(paint, axis, pane, pane.box, view);
       painter.clockNow = momentOn(axis, this.player.position);
-      paint.ctx.save();
-      paint.ctx.beginPath();
       const bleed = axis.from > 0 ? 0 : 8 * k;
-      paint.ctx.rect(axis.left - bleed, 0, this.width + bleed + 4 * k, this.size[1]);
-      paint.ctx.clip();
-      painter.draw();
-      paint.ctx.restore();
+      paint.clipped(axis.left - bleed, 0, this.width + bleed + 4 * k, this.size[1], () => painter.draw());
       rings.push(...painter.ringBoxes(told.subjects[i]));
       this.drawLabels(paint, pane, view);
     });
     paint.rings(rings.map(([x, y, w, h, radius]) => [Math.max(axis.left, x), y, Math.min(w, axis.right - x), h, radius]), 0.85 * k);
     this.drawSelected(paint, axis, panes, view);
-    if (this.difference && axis.holds(this.differenceAt(axis))) {
-      const x = Math.max(axis.left, axis.x(this.differenceAt(axis)) - 1.2 * k);
+    if (this.difference && axis.holds(this.difference.at)) {
+      const x = Math.max(axis.left, axis.x(this.difference.at) - 1.2 * k);
       for (const {box} of panes)
         paint.line([[x, box.top - 3 * k], [x, box === panes.at(-1).box ? box.waitTop : box.bottom + 2 * k]],
           {stroke: theme.ink, width: 2 * k, dash: [5 * k, 4 * k]});
@@ -107,19 +102,17 @@ class ComparePicture {
     return null;
   }
 
-  differenceAt(axis) { return axis.isTime ? this.difference.time : this.difference.step; }
-
   placeFlag(axis, {k}) {
     const {difference, flag, player} = this;
     const mark = `${axis.from} ${axis.to} ${this.version} ${axis.isTime}`;
     if (this.flagMark === mark) return;
     this.flagMark = mark;
-    flag.hidden = !difference || !axis.holds(this.differenceAt(axis)) || this.panes.length < 2;
+    flag.hidden = !difference || !axis.holds(difference.at) || this.panes.length < 2;
     if (flag.hidden) return;
     const {words} = player;
     const where = axis.isTime ? formatTime(difference.time) : words.inIteration(difference.step);
     flag.title = difference.text;
-    const x = Math.max(axis.left, axis.x(this.differenceAt(axis)) - 2.2 * k);
+    const x = Math.max(axis.left, axis.x(difference.at) - 2.2 * k);
     const {bottom} = this.panes[0].box;
     flag.style.top = bottom + 2 * k + "px";
     flag.style.maxWidth = this.width + "px";

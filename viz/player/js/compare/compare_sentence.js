@@ -11,7 +11,7 @@ function compareSentence(panes, course, position, words) {
     ({tag: title, place: title === tag ? place : where, nodes: templateNodes(template, name => [values[name]]), subjects: found});
   const difference = differenceOf(panes, course.isTime);
   if (!difference) return say(panes.some(({run}) => run.isRunning) ? compare.notYet : compare.same);
-  const away = course.at(position) - (course.isTime ? difference.time : difference.step);
+  const away = course.at(position) - difference.at;
   if (Math.abs(away) < 1e-9 && position.event == null)
     return {...say("**{text}.**", {text: capitalized(difference.text)}, difference.requests.map(list => list[0] ?? -1)),
       tag: compare.difference, place: compare.at(where)};

@@ -1,7 +1,5 @@
 // Compare: the lanes of all panes one above the other on one axis, their numbers at the right, their memory side by side, the
 // first difference as a dashed line with a flag. Places and sizes follow from the runs, so nothing jumps while they play.
-const MEMORY_SETTINGS = ["kv_manager", "block_size", "num_blocks", "num_host_blocks", "kv_capacity_tokens", "free_list", "watermark",
-  "max_model_len"];
 const HEAD = 25, AXIS_ROOM = 44, WAIT_ROW = 13, LABEL_ROOM = 92;
 
 class CompareView extends ComparePicture {
@@ -172,6 +170,6 @@ class CompareView extends ComparePicture {
 
 function differsInMemory(panes) {
   const [first, ...others] = panes.map(({run}) => run.header.settings ?? {});
-  return others.some(other => MEMORY_SETTINGS.some(name => JSON.stringify(other[name]) !== JSON.stringify(first[name])))
+  return others.some(other => VOCABULARY.memory_settings.some(name => JSON.stringify(other[name]) !== JSON.stringify(first[name])))
     || panes.some(({run}) => run.happeningsOf("copied", "preempted").length);
 }

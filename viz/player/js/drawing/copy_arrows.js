@@ -25,7 +25,7 @@ function labelTrunk(paint, layout, paths, k, words) {
     middle = (stops[i] + stops[i - 1]) / 2;
   }
   const right = layout.columns * layout.pitchX;
-  middle ??= source === stops[0] && source > width + 10 * k ? source - width / 2 - 8 * k : stops[stops.length - 1] + width / 2 + 8 * k;
+  middle ??= source === stops[0] && source > width + 10 * k ? source - width / 2 - 8 * k : stops.at(-1) + width / 2 + 8 * k;
   middle = clamp(middle, width / 2, right - width / 2);
   paint.rect(middle - width / 2, y - 8 * k, width, 16 * k, {fill: paint.theme.ink, radius: 4 * k});
   paint.text(middle, y + 4.4 * k, text, {size, weight: 650, align: "center", fill: paint.theme.paper});

@@ -1,10 +1,9 @@
 // Where the blocks of a pool lie in a box: the largest anatomy that fits, its cells as large as possible.
 // Every block keeps its place for the whole run, because the number of blocks does. Large cells rather become squat than
 // lose the gutter between the rows, in which the arrows of copies run.
-const LARGE = {name: "large", minWidth: 40, minHeight: 33, maxWidth: 132, gap: 4.5, rowGap: 4.5, maxRowGap: 21, aspect: 0.83,
-  arrowGap: 21, squat: 0.66};
-const SMALL = {name: "small", minWidth: 18, minHeight: 17, maxWidth: 40, gap: 3, rowGap: 3, maxRowGap: 3, aspect: 1};
-const TINY = {name: "tiny", minWidth: 5, minHeight: 5, maxWidth: 22, gap: 1.5, rowGap: 1.5, maxRowGap: 1.5, aspect: 1};
+const LARGE = {name: "large", minWidth: 40, minHeight: 33, maxWidth: 132, gap: 4.5, aspect: 0.83, arrowGap: 21, squat: 0.66};
+const SMALL = {name: "small", minWidth: 18, minHeight: 17, maxWidth: 40, gap: 3, aspect: 1};
+const TINY = {name: "tiny", minWidth: 5, minHeight: 5, maxWidth: 22, gap: 1.5, aspect: 1};
 const ROUND_COLUMNS = new Set([4, 8, 10, 16, 20, 24, 32, 40, 50, 64, 80, 100]);
 
 // {mode: "large" | "small" | "tiny", columns, rows, width, height, pitchX, pitchY} or {mode: "pixel", columns, rows, pixel, share}.
@@ -18,13 +17,13 @@ function gridLayout(numBlocks, width, height, k) {
 
 function bestColumns(form, numBlocks, width, height, k) {
   const scale = form === TINY ? 1 : k;
-  const [gap, rowGap] = [form.gap * scale, form.rowGap * scale];
+  const gap = form.gap * scale;
   const most = Math.min(numBlocks, Math.floor((width + gap) / (form.minWidth * scale + gap)));
   let best = null;
   for (let columns = 1; columns <= most; columns++) {
     const rows = Math.ceil(numBlocks / columns);
     const w = Math.min(form.maxWidth * scale, (width - (columns - 1) * gap) / columns);
-    const tight = (height - (rows - 1) * rowGap) / rows;
+    const tight = (height - (rows - 1) * gap) / rows;
     const airy = form.arrowGap ? (height - (rows - 1) * form.arrowGap * scale) / rows : 0;
     const h = Math.min(w * form.aspect, Math.max(airy, Math.min(tight, w * (form.squat ?? 1))));
     if (w < form.minWidth * scale || h < form.minHeight * scale) continue;
@@ -33,7 +32,7 @@ function bestColumns(form, numBlocks, width, height, k) {
     const score = Math.min(w, h / form.aspect) * (ROUND_COLUMNS.has(columns) ? 1.2 : 1) * (hasGutter ? 1.3 : 1);
     if (best && score <= best.score) continue;
     best = {score, mode: form.name, columns, rows, width: w, height: h, pitchX: w + gap,
-      pitchY: h + Math.max(rowGap, Math.min(form.maxRowGap * scale, spread))};
+      pitchY: h + Math.max(gap, Math.min((form.arrowGap ?? 0) * scale, spread))};
   }
   return best;
 }

@@ -62,9 +62,7 @@ class LanePainter {
       if (b === to && to + 1 < run.numSteps) this.duration(run.startTime[to + 1] - (arrival ?? run.startTime[from]), begin, x + w, isFuture);
       if (!isFirst) return;
       paint.disc(start - k, y, 3 * k, {fill: theme.paper});
-      paint.ctx.globalAlpha = isFuture ? 0.55 : 1;
-      paint.disc(start - k, y, 3 * k, {stroke: theme.mark, width: 1.6 * k});
-      paint.ctx.globalAlpha = 1;
+      paint.disc(start - k, y, 3 * k, {stroke: theme.mark, width: 1.6 * k, alpha: isFuture ? 0.55 : 1});
     });
   }
 

@@ -14,7 +14,7 @@ class Legend {
   }
 }
 
-// One of the marks below, or the glyph of a happening.
+// A block of the vocabulary, one of the marks below, both, or the glyph of a happening.
 function legendMark(kind, {theme, k}) {
   const canvas = element("canvas", {"aria-hidden": "true"});
   const size = 13 * k, edge = 4 * k;
@@ -22,18 +22,13 @@ function legendMark(kind, {theme, k}) {
   const paint = new Paint(canvas);
   paint.begin(theme, size + 2 * edge, size + 2 * edge);
   paint.ctx.translate(edge, edge);
-  const draw = LEGEND_MARKS[kind], [hue, look] = LEGEND_BLOCKS[kind] ?? [];
+  const draw = LEGEND_MARKS[kind], [hue, look] = VOCABULARY.legend_blocks[kind] ?? [];
   if (hue) paint.block(0, 0, size, size, theme.hues[hue], {radius: 2, ...look});
   draw?.(paint, size, theme, theme.hues.K);
   if (!hue && !draw) paint.glyph(kind, size / 2, size / 2, size * 0.45, theme.ink);
   return canvas;
 }
 
-// Marks that are nothing but a block: its hue and look.
-const LEGEND_BLOCKS = {
-  full: ["K"], kept: ["K"], tokens: ["K"], private: ["P"], open: ["K", {isOpen: true}], fresh: ["K", {isOpen: true}], privateOpen: ["P", {isOpen: true}],
-  shared: ["S", {isShared: true}], copied: ["K", {isOpen: true}], reserved: ["K", {isOpen: true, isShared: true, width: 1.6}],
-};
 const LEGEND_MARKS = {
   free: (p, z, t) => p.box(0, 0, z, z, {stroke: t.mark, width: 1.3, radius: 2}),
   copied: (p, z, t) => p.disc(z * 0.64, z * 0.36, z * 0.2, {fill: t.ink}),

@@ -23,40 +23,56 @@ class Paint {
     return [width, height];
   }
 
-  rect(x, y, w, h, {fill, stroke, width = 1, radius = 0, dash, alpha = 1} = {}) {
-    const {ctx} = this;
-    ctx.globalAlpha = alpha;
-    if (!radius && fill && !stroke) { ctx.fillStyle = fill; ctx.fillRect(x, y, w, h); ctx.globalAlpha = 1; return; }
+  rect(x, y, w, h, style) {
+    const {ctx} = this, {fill, stroke, radius = 0, alpha = 1} = style;
+    if (!radius && fill && !stroke) {
+      ctx.globalAlpha = alpha;
+      ctx.fillStyle = fill;
+      ctx.fillRect(x, y, w, h);
+      ctx.globalAlpha = 1;
+      return;
+    }
     ctx.beginPath();
     ctx.roundRect(x, y, Math.max(0, w), Math.max(0, h), Math.max(0, Math.min(radius, w / 2, h / 2)));
+    this.ink(style);
+  }
+
+  // Fills and outlines the path that was laid.
+  ink({fill, stroke, width = 1, dash, alpha = 1}) {
+    const {ctx} = this;
+    ctx.globalAlpha = alpha;
     if (fill) { ctx.fillStyle = fill; ctx.fill(); }
     if (stroke) { ctx.strokeStyle = stroke; ctx.lineWidth = width; ctx.setLineDash(dash ?? []); ctx.stroke(); }
     ctx.globalAlpha = 1;
   }
 
-  line(points, {stroke, width = 1, dash, alpha = 1, cap = "butt"} = {}) {
+  // A path through points, drawn in a style.
+  line(points, style) {
     const {ctx} = this;
-    ctx.globalAlpha = alpha;
-    ctx.strokeStyle = stroke;
-    ctx.lineWidth = width;
-    ctx.lineCap = cap;
     ctx.lineJoin = "round";
-    ctx.setLineDash(dash ?? []);
     ctx.beginPath();
     points.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
-    ctx.stroke();
-    ctx.globalAlpha = 1;
+    this.ink(style);
   }
 
   // From one point to another, level at both ends.
-  curve(x1, y1, x2, y2, {stroke, width, dash = []}) {
+  curve(x1, y1, x2, y2, style) {
     const {ctx} = this, middle = (x1 + x2) / 2;
-    Object.assign(ctx, {strokeStyle: stroke, lineWidth: width});
-    ctx.setLineDash(dash);
     ctx.beginPath();
     ctx.moveTo(x1, y1);
     ctx.bezierCurveTo(middle, y1, middle, y2, x2, y2);
-    ctx.stroke();
+    this.ink(style);
+  }
+
+  // Draws what lies inside a rectangle.
+  clipped(x, y, w, h, draw) {
+    const {ctx} = this;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(x, y, w, h);
+    ctx.clip();
+    draw();
+    ctx.restore();
   }
 
   // A rectangle whose stroke lies inside it.
@@ -79,12 +95,10 @@ class Paint {
     if (style.dash) this.box(x, y, w, h, {stroke: this.theme.idle, width: 1.3, ...style});
   }
 
-  disc(x, y, radius, {fill, stroke, width = 1}) {
-    const {ctx} = this;
-    ctx.beginPath();
-    ctx.arc(x, y, radius, 0, 2 * Math.PI);
-    if (fill) { ctx.fillStyle = fill; ctx.fill(); }
-    if (stroke) { ctx.strokeStyle = stroke; ctx.lineWidth = width; ctx.setLineDash([]); ctx.stroke(); }
+  disc(x, y, radius, style) {
+    this.ctx.beginPath();
+    this.ctx.arc(x, y, radius, 0, 2 * Math.PI);
+    this.ink(style);
   }
 
   font(size, weight) {
@@ -153,16 +167,17 @@ class Paint {
     }
   }
 
-  // Boxes [x, y, w, h, radius] that follow each other in a row, at most `gap` apart, joined to one each.
+  // Boxes [x, y, w, h, radius] that follow each other in a row, at most `gap` apart, joined to one each; ringed ones (sixth
+  // entry) stay alone and come last.
   static joinBoxes(boxes, gap) {
     const joined = [];
-    for (const box of boxes) {
-      const before = joined[joined.length - 1];
+    for (const box of boxes.filter(other => !other[5])) {
+      const before = joined.at(-1);
       const distance = before ? box[0] - (before[0] + before[2]) : Infinity;
       if (before && before[1] === box[1] && distance >= -0.5 && distance <= gap) before[2] = box[0] + box[2] - before[0];
       else joined.push([...box]);
     }
-    return joined;
+    return [...joined, ...boxes.filter(box => box[5])];
   }
 
   // Lines with rounded corners and a head at their end, drawn up to the share `progress` of their length. A halo of paper,
@@ -172,7 +187,7 @@ class Paint {
     const head = 3.3 * width;
     const lines = paths.map(points => {
       const path = shorten(points, progress);
-      const [tip, before] = [path[path.length - 1], path[path.length - 2]];
+      const tip = path.at(-1), before = path.at(-2);
       const angle = Math.atan2(tip[1] - before[1], tip[0] - before[0]);
       const stop = [tip[0] - head * 0.7 * Math.cos(angle), tip[1] - head * 0.7 * Math.sin(angle)];
       return {tip, angle, line: [...path.slice(0, -1), stop]};
@@ -185,13 +200,13 @@ class Paint {
         ctx.beginPath();
         ctx.moveTo(...line[0]);
         for (let i = 1; i < line.length - 1; i++) ctx.arcTo(...line[i], ...line[i + 1], radius);
-        ctx.lineTo(...line[line.length - 1]);
+        ctx.lineTo(...line.at(-1));
         ctx.stroke();
       }
     }
     for (const {tip: [x, y], angle} of lines) {
       const corner = side => [x - head * Math.cos(angle + side), y - head * Math.sin(angle + side)];
-      this.polygon([[x, y], corner(-0.48), corner(0.48)], theme.ink);
+      this.line([[x, y], corner(-0.48), corner(0.48)], {fill: theme.ink});
     }
   }
 
@@ -205,14 +220,6 @@ class Paint {
     ctx.fillStyle = fill;
     ctx.fill((GLYPH_SHAPES[kind] ??= new Path2D(this.theme.glyphs[kind])));
     ctx.restore();
-  }
-
-  polygon(points, fill) {
-    const {ctx} = this;
-    ctx.fillStyle = fill;
-    ctx.beginPath();
-    points.forEach(([x, y], i) => (i ? ctx.lineTo(x, y) : ctx.moveTo(x, y)));
-    ctx.fill();
   }
 }
 

@@ -63,7 +63,7 @@ function lensIsOpen(lens, frame, player) {
 
 function drawLens(paint, frame, width, height, view) {
   const {theme, k, words} = view;
-  const ids = [...frame.changedBlocks.keys()].filter(id => id < frame.run.firstBlock + frame.run.numGpuBlocks).sort((a, b) => a - b);
+  const ids = [...frame.changedBlocks.keys()].filter(id => id < frame.run.firstBlock + frame.run.numGpuBlocks);
   if (!ids.length) return;
   const shown = ids.slice(0, LENS_COLUMNS * LENS_ROWS);
   const [cellWidth, cellHeight] = [48 * k, 22 * k];

@@ -101,15 +101,12 @@ function drawCells(paint, grid, frame, view) {
   const alone = new Set([...oldRefs.keys(), ...copied]);
   const nodes = run.tree && treeBlocks(frame).node, {hot, fresh} = run.tree ? treeOf(frame) : {};
   const isRinged = id => !alone.has(id) && (!nodes || (now.state[id] && (fresh.has(nodes[id]) || !frame.changedBlocks.get(id).state)));
-  const runs = [...frame.changedBlocks.keys()].filter(isRinged).sort((a, b) => a - b);
+  const runs = [...frame.changedBlocks.keys()].filter(isRinged);
   const gap = layout.pitchX - layout.width + 0.5;
   paint.rings([...Paint.joinBoxes(cellBoxes(grid, runs), gap), ...cellBoxes(grid, [...alone])], scale);
   if (hot?.size && layout.mode !== "tiny") for (const [x, y, w, h] of Paint.joinBoxes(cellBoxes(grid, range(nodes.length).filter(id => hot.has(nodes[id]))), gap))
     paint.nowLine([[x, y + h + 4 * k], [x + w, y + h + 4 * k]], 4 * k);
-  view.selection.outline(paint, frame, scale, marks => {
-    const boxes = cellBoxes(grid, [...marks.blocks].sort((a, b) => a - b), frame.changedBlocks);
-    return [...Paint.joinBoxes(boxes.filter(b => !b[5]), gap), ...boxes.filter(b => b[5])];
-  });
+  view.selection.outline(paint, frame, scale, marks => Paint.joinBoxes(cellBoxes(grid, [...marks.blocks].sort((a, b) => a - b), frame.changedBlocks), gap));
   if (copies.length <= 8 && layout.mode !== "tiny") drawCopyArrows(paint, layout, copies, frame, k, view.words);
 }
 
@@ -131,7 +128,7 @@ function drawHost(paint, grid, frame, view) {
     CELLS[host.mode](paint, ...cellPosition(host, id), host.width, host.height, {state: "host", number: id - host.first,
       hue: isUsed ? frame.run.hues.of(owner) : null, name: isUsed ? frame.run.sequenceName(owner) : ""}, k);
   });
-  const ids = [...frame.changedBlocks.keys()].filter(id => hasCell(host, id)).sort((a, b) => a - b);
+  const ids = [...frame.changedBlocks.keys()].filter(id => hasCell(host, id));
   paint.rings(Paint.joinBoxes(cellBoxes(grid, ids), host.pitchX - host.width + 0.5), 0.7 * k);
   const moves = frame.happened("moved_out", "moved_in");
   if (layout.mode === "pixel" || moves.length > 12) return;

@@ -91,12 +91,11 @@ function titleOf({kind, id}, run, words) {
 
 function showFacts(list, lines) {
   resizeList(list, lines.length, () => element("div", {}, element("dt"), element("dd", {dir: "auto"})));
-  lines.forEach(([name, value], i) => {
-    setText(list.children[i].children[0], name);
-    setText(list.children[i].children[1], value);
-    const isLong = value.length > 18;
-    list.children[i].children[1].classList.toggle("kv-long", isLong);
-    list.children[i].children[1].title = isLong ? value : "";
+  lines.forEach((texts, i) => {
+    setTexts(list.children[i], texts);
+    const node = list.children[i].lastChild, isLong = texts[1].length > 18;
+    node.classList.toggle("kv-long", isLong);
+    node.title = isLong ? texts[1] : "";
   });
 }
 

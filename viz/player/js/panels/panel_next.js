@@ -24,8 +24,7 @@ definePanel({
           const row = list.children[i], isLocked = locks[n] > 0;
           setAttribute(row, "data-sel", "n" + n);
           row.classList.toggle("kv-future", isLocked);
-          const texts = [isLocked ? "" : i + 1, nodeText(frame, n), isLocked ? words.locked : words.usedAt(last[n])];
-          texts.forEach((text, j) => setText(row.children[j], String(text)));
+          setTexts(row, [isLocked ? "" : i + 1, nodeText(frame, n), isLocked ? words.locked : words.usedAt(last[n])]);
         });
       },
     };

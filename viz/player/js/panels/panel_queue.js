@@ -35,7 +35,7 @@ definePanel({
           row.classList.toggle("kv-head", !isRefused && r === frame.waiting[0]);
           setAttribute(row, "data-sel", "r" + r);
           const texts = [run.requests[r].id, queueText(frame, r, words), waitText(frame, r, isRefused, decision, words)];
-          texts.forEach((text, j) => setText(row.children[j], text));
+          setTexts(row, texts);
           setAttribute(row, "title", texts.join(" · "));
         });
       },

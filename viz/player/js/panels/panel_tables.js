@@ -48,8 +48,7 @@ function drawTables(paint, frame, view, width, height, hits) {
   const ringed = new Set(rings.map(String));
   view.selection.outline(paint, frame, 0.8 * k, marks => {
     const entries = hits.boxes("b", id => marks.blocks.has(id), 3 * k).map(entry => [...entry, ringed.has(String(entry))]);
-    return [...hits.boxes("s", id => marks.sequences.has(id), 4 * k), ...Paint.joinBoxes(entries.filter(entry => !entry[5]), 4 * k),
-      ...entries.filter(entry => entry[5])];
+    return [...hits.boxes("s", id => marks.sequences.has(id), 4 * k), ...Paint.joinBoxes(entries, 4 * k)];
   });
   const hidden = frame.running.length - shown.length;
   if (hidden) paint.text(0, y + 11 * k, words.more(hidden), {size: 12.5 * k, fill: theme.ink2});

@@ -116,12 +116,7 @@ function drawPlaces(paint, axis, frame, rows, view) {
   const box = {top: AXIS * k, pitch, numRows: shown, waitTop: AXIS * k + shown * pitch, waitRows: waits};
   const painter = new PlacePainter(paint, axis, {run: frame.run, frame, places: part}, box, view);
   painter.clockNow = view.player.course.at(view.player.position) + (axis.isTime ? 0 : 1);
-  paint.ctx.save();
-  paint.ctx.beginPath();
-  paint.ctx.rect(axis.left - 8 * k, 0, axis.right - axis.left + 14 * k, 4000);
-  paint.ctx.clip();
-  painter.draw();
-  paint.ctx.restore();
+  paint.clipped(axis.left - 8 * k, 0, axis.right - axis.left + 14 * k, 4000, () => painter.draw());
 }
 
 function busyRows(run) {
@@ -167,8 +162,8 @@ function placeLabels(holder, run, rows, view, isPlaces) {
     lane.classList.toggle("kv-dense", rows.pitch < 20 * k);
     for (const [name, value] of [["data-request", visible[i]], ["data-sel", "r" + visible[i]], ["title", request && `${request.id}: ${laneText(request, words)}`]])
       if (request) setAttribute(lane, name, value); else lane.removeAttribute(name);
-    setText(lane.children[0], request ? request.id : words.place(visible[i] + 1));
-    setText(lane.children[1], !request ? "" : request.n > 1 || visible[i] === 0 ? laneText(request, words) : words.laneShort(request.prompt_len, request.output_len));
+    setTexts(lane, [request ? request.id : words.place(visible[i] + 1),
+      !request ? "" : request.n > 1 || visible[i] === 0 ? laneText(request, words) : words.laneShort(request.prompt_len, request.output_len)]);
   }
 }
 

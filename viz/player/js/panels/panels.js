@@ -20,7 +20,7 @@ function panelsFor(run) {
 // `count` entries of a list from `top` on; the last place goes to `subject` where it is in the list but not among them.
 function withSubject(list, top, count, subject) {
   const shown = list.slice(top, top + count);
-  if (shown.length && list.includes(subject) && !shown.includes(subject)) shown[shown.length - 1] = subject;
+  if (shown.length && list.includes(subject) && !shown.includes(subject)) shown.splice(-1, 1, subject);
   return shown;
 }
 

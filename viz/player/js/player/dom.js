@@ -28,6 +28,9 @@ function icon(d) {
 // Sets text only when it differs, so that a frame without news costs no layout.
 function setText(node, text) { if (node.textContent !== text) node.textContent = text; }
 
+// The texts of the children of a node, from the first one on.
+function setTexts(node, texts) { texts.forEach((text, i) => setText(node.children[i], String(text))); }
+
 function setAttribute(node, name, value) { if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value); }
 
 // Gives a list `count` children; new ones are made by `make`.

@@ -1,6 +1,5 @@
 // Ways into a picture: a cursor for the keyboard (Enter on the picture, arrows, Enter for details, Escape) and, for the grid, a
 // rectangle drawn with the pointer over a pool of pixels, which opens as cells.
-const STEPS = {ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1]};
 
 // `own` has {cursor, layout, frame}; `start()` is where the cursor comes in, `next(id, dx, dy)` where an arrow leads, `text(id)` what is said.
 function listenToCursor(canvas, own, view, kind, {start, next, text}) {
@@ -21,7 +20,7 @@ function listenToCursor(canvas, own, view, kind, {start, next, text}) {
     if (event.key === "Enter" && !isOn) show(selection.selected?.kind === kind ? selection.selected.id : start() ?? -1);
     else if (event.key === "Enter") { selection.select(target(cursor)); selection.open(); }
     else if (event.key === "Escape" && isOn) show(-1);
-    else if (STEPS[event.key] && isOn) show(next(cursor, ...STEPS[event.key]));
+    else if (VOCABULARY.arrows[event.key] && isOn) show(next(cursor, ...VOCABULARY.arrows[event.key]));
     else return;
     event.preventDefault();
     event.stopPropagation();

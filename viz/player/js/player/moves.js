@@ -21,7 +21,7 @@ class Moves {
 
   // To a place on the transport line.
   scrub(value) {
-    this.jump(this.clock.isTime ? {time: value} : {step: value});
+    this.jump(this.course.position(value));
   }
 
   goStart() { this.jump(this.course.start()); }
@@ -29,7 +29,7 @@ class Moves {
   // The end; a run that is still running is followed from there.
   goEnd() {
     this.jump(this.course.end());
-    this.isFollowing = this.shown.some(({run}) => run.isRunning);
+    this.isFollowing = this.isRunning;
     this.redraw();
   }
 
@@ -53,7 +53,7 @@ class Moves {
   goDifference() {
     const difference = differenceOf(this.shown, this.clock.isTime);
     if (!difference) return this.panes.length > 1 ? this.tell(this.words.compare.difference, this.words.compare.same) : undefined;
-    this.scrub(this.clock.isTime ? difference.time : difference.step);
+    this.scrub(difference.at);
   }
 
   moveBookmark(direction) {
@@ -88,7 +88,7 @@ class Moves {
     this.showPanes();
     const {course} = this;
     if (isSame) return this.go(position);
-    this.go(course.isTime ? {time: course.clampTime(position.time)} : {step: course.clampStep(position.step)});
+    this.go(course.clamped(course.at(position)));
   }
 
   // The other clock, at the same moment of the leading pane.
@@ -171,11 +171,11 @@ class Moves {
   advance(due) {
     const {course, position} = this;
     const isTime = course.isTime;
-    const next = isTime ? {time: course.clampTime(position.time + due)} : course.moved(this.run, position, this.place, due);
+    const next = isTime ? course.clamped(position.time + due) : course.moved(this.run, position, this.place, due);
     this.go(next, {isStepForward: !isTime && due === 1});
     if (course.isEnd(next)) {
       this.pause();
-      this.isFollowing = this.shown.some(({run}) => run.isRunning);
+      this.isFollowing = this.isRunning;
     }
     return this.isPlaying;
   }
@@ -191,12 +191,12 @@ class Moves {
   }
 }
 
-// {step, time, text, requests by pane} of the first difference among the panes; null when there is none. The first pane tells
+// {at: its place on the clock, step, time, text, requests by pane} of the first difference among the panes; null when there is none. The first pane tells
 // where the first of the others leaves it; a run that is over by then stands at its end.
 function differenceOf(panes, isTime) {
   const all = panes.map(({run}) => run.player.difference?.[isTime ? "time" : "steps"] ?? null);
   const first = all.find(Boolean);
   if (!first) return null;
   const step = Math.max(...all.filter(other => other?.text === first.text).map(other => other.step));
-  return {step, time: first.time, text: first.text, requests: all.map(difference => difference?.requests ?? [])};
+  return {at: isTime ? first.time : step, step, time: first.time, text: first.text, requests: all.map(difference => difference?.requests ?? [])};
 }

@@ -3,7 +3,7 @@
 class Opening extends Moves {
   // Reads the blobs and shows the moment of the link. A newer call wins over one that is still reading.
   async load(blobs) {
-    const loading = (this.loading = {});
+    const loading = (this.loading = {}), isCurrent = () => !this.closed && this.loading === loading;
     this.pause();
     try {
       const feeds = [];
@@ -12,7 +12,7 @@ class Opening extends Moves {
         await feed.push(blob);
         feeds.push(feed.finish());
       }
-      if (this.closed || this.loading !== loading) return;
+      if (!isCurrent()) return;
       if (!feeds.length) throw new BadRun("nothing");
       const before = this.frame && {name: placeName(this.run, this.place), pane: this.pane, isAll: this.isAll};
       this.panes = feeds.map((feed, index) => newPane(feed, index));
@@ -20,9 +20,9 @@ class Opening extends Moves {
       this.begin(before);
       this.root.dataset.ready = "true";
       takeFocus(this.root);
-      checkParity(this, () => !this.closed && this.loading === loading);
+      checkParity(this, isCurrent);
     } catch (error) {
-      if (!this.closed && this.loading === loading) this.showError(error);
+      if (isCurrent()) this.showError(error);
     }
   }
 
@@ -55,7 +55,7 @@ class Opening extends Moves {
     return (this.feeding = (this.feeding ?? Promise.resolve()).then(async () => {
       try {
         if (this.closed || this.loading !== loading) return;
-        const feed = this.panes[index]?.feed ?? (this.feeds ??= [])[index] ?? ((this.feeds ??= [])[index] = new RunFeed());
+        const feed = this.panes[index]?.feed ?? ((this.feeds ??= [])[index] ??= new RunFeed());
         if (!(await feed.push(bytes)) || this.closed || this.loading !== loading) return;
         if (this.panes[index]) this.grow(index);
         else if (feed.header) this.open();
@@ -100,7 +100,7 @@ class Opening extends Moves {
     const {place, problem} = readPlace(run, text);
     let position = text === "end" ? course.end() : course.positionOf(run, place);
     const seconds = Number(time);
-    if (time && course.isTime && seconds >= 0 && placeName(run, timePlace(run, seconds)) === text) position = {time: course.clampTime(seconds)};
+    if (time && course.isTime && seconds >= 0 && placeName(run, timePlace(run, seconds)) === text) position = course.clamped(seconds);
     this.noticeTag = this.words.link;
     if (problem) this.notice = this.words.problems[problem](text, this.words.places[placeName(run, place)] ?? this.words.frameName(placeName(run, place)), run.numSteps - 1);
     this.show(position);

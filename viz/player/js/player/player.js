@@ -54,6 +54,9 @@ class Player extends Opening {
   // The panes on screen.
   get shown() { return this.isAll ? this.panes : this.panes.slice(this.pane, this.pane + 1); }
 
+  // Whether more may come of a run on screen.
+  get isRunning() { return this.shown.some(({run}) => run.isRunning); }
+
   get speed() { return this.clock.isTime ? 4 : this.clock.speed; }
 
   get isPlaying() { return this.clock.isRunning; }
@@ -92,7 +95,7 @@ class Player extends Opening {
     root.dataset.run = this.shown.map(pane => pane.run.runId ?? "").join("|");
     root.dataset.clock = this.clock.isTime ? "time" : "steps";
     root.dataset.pane = this.isAll ? 0 : this.pane + 1;
-    root.dataset.running = this.shown.some(pane => pane.run.isRunning);
+    root.dataset.running = this.isRunning;
     delete root.dataset.error;
     this.resize();
   }

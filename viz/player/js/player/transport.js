@@ -63,7 +63,7 @@ class Transport {
       this.play.replaceChildren(icon(words.icons[action]));
     }
     setText(this.speed, player.isFollowing ? words.transport.follow
-      : isTime ? words.transport.timePerSecond(formatTime(player.clock.speed)) : words.transport.perSecond(player.clock.speed));
+      : words.transport.perSecond(isTime ? formatTime(player.clock.speed) : player.clock.speed));
     if (this.version !== view.version) this.arrange(view);
     this.rails.forEach((rail, i) => this.drawTicks(rail, i === 1, at, view));
   }
@@ -99,7 +99,7 @@ class Transport {
     const {step} = this.player.position;
     const {run, frame} = this.player.lead;
     const isEnd = step >= course.numSteps;
-    const name = step < 0 ? words.start : isEnd ? (shown.some(pane => pane.run.isRunning) ? words.runningNow : words.done) : words.iteration(step);
+    const name = step < 0 ? words.start : isEnd ? (this.player.isRunning ? words.runningNow : words.done) : words.iteration(step);
     const time = shown.length < 2 && run.numSteps && step >= 0 ? formatTime(run.endTime[frame.column]) : "";
     return [name, [words.ofSteps(course.numSteps), time].filter(Boolean).join(" · ")];
   }

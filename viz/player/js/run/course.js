@@ -16,9 +16,15 @@ class Course {
   // How far a position is along the clock.
   at(position) { return this.isTime ? position.time : position.step; }
 
-  start() { return this.isTime ? {time: 0, event: null} : {step: 0, event: null}; }
+  // The position at a value of the clock, or at an exact event there.
+  position(at, event = null) { return this.isTime ? {time: at, event} : {step: at, event}; }
 
-  end() { return this.isTime ? {time: this.endTime, event: null} : {step: this.numSteps, event: null}; }
+  // The nearest position that there is.
+  clamped(at) { return this.position(clamp(at, this.isTime ? 0 : -1, this.length)); }
+
+  start() { return this.position(0); }
+
+  end() { return this.position(this.length); }
 
   isEnd(position) { return position.event == null && this.at(position) >= this.length; }
 
@@ -34,22 +40,14 @@ class Course {
     const at = !this.isTime ? place.step : isEnd ? run.lastTime : placeTime(run, place);
     // the end of a run that is not the last one is an exact event of it
     const isExact = isEnd ? at < this.length : !place.isStep && !place.isGap;
-    const event = isExact ? place.event : null;
-    return this.isTime ? {time: at, event} : {step: at, event};
+    return this.position(at, isExact ? place.event : null);
   }
 
-  ofStep(run, step) { return this.isTime ? this.positionOf(run, stepPlace(run, step)) : {step: this.clampStep(step)}; }
-
-  clampStep(step) { return clamp(step, -1, this.numSteps); }
-
-  clampTime(time) { return clamp(time, 0, this.endTime); }
+  ofStep(run, step) { return this.isTime ? this.positionOf(run, stepPlace(run, step)) : this.clamped(step); }
 
   // `count` frames on: steps, or times at which a step of some pane begins or ends.
   moved(lead, position, place, count) {
-    if (!this.isTime) {
-      if (position.event == null) return {step: this.clampStep(position.step + count)};
-      return {step: this.clampStep(nextStep(lead, place, count).step)};
-    }
+    if (!this.isTime) return this.clamped(position.event == null ? position.step + count : nextStep(lead, place, count).step);
     const times = (this.borders ??= bordersOf(this.shown));
     const next = count > 0 ? upperBound(times, position.time) + count - 1 : lowerBound(times, position.time) + count;
     return {time: times[clamp(next, 0, times.length - 1)] ?? 0};

@@ -45,11 +45,11 @@ class Frame {
     });
   }
 
-  // Blocks that changed hands: block -> {state, ref, owner} as they were before. Growing does not count.
+  // Blocks that changed hands, in ascending order: block -> {state, ref, owner} as they were before. Growing does not count.
   get changedBlocks() {
     return this.once("changedBlocks", () => {
       const changed = new Map();
-      for (const block of this.touched("blocks")) {
+      for (const block of [...this.touched("blocks")].sort((a, b) => a - b)) {
         const [state, ref, owner] = ["state", "ref_count", "owner"].map(name => this.before("blocks", name, block));
         const now = this.columns("blocks");
         if (state !== now.state[block] || ref !== now.ref_count[block] || owner !== now.owner[block])

@@ -24,7 +24,7 @@ class Lanes {
   life(sequence) {
     const lane = this.ofSequence[sequence] ?? [];
     const lived = lane.filter(segment => segment.status >= STATUS.PREFILL && segment.status <= STATUS.SWAPPED);
-    return lived.length ? {from: lived[0].from, to: lived[lived.length - 1].to} : null;
+    return lived.length ? {from: lived[0].from, to: lived.at(-1).to} : null;
   }
 }
 
@@ -34,8 +34,8 @@ function segments(run, track, describe) {
   for (let row = 0; row < (track?.numRows ?? 0); row++) {
     const lane = lanes[track.key[row]];
     const from = run.firstStepShowing(track.event[row]);
-    let before = lane[lane.length - 1];
-    if (before && before.from >= from) { lane.pop(); before = lane[lane.length - 1]; }
+    let before = lane.at(-1);
+    if (before && before.from >= from) { lane.pop(); before = lane.at(-1); }
     if (before) before.to = from - 1;
     lane.last = {status: describe(row, track).status, from};
     if (from < run.numSteps) {

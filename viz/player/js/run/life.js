@@ -34,7 +34,7 @@ function lifeOfBlock(run, id, words) {
     const here = named.find(happening => happening.event === event);
     const note = ref ? "×" + ref : "";
     const who = sequence => (sequence >= 0 ? run.sequenceName(sequence) : words.somebody);
-    const before = entries[entries.length - 1];
+    const before = entries.at(-1);
     if (here?.kind === "shared" && before?.sharers && run.firstStepShowing(before.event) === run.firstStepShowing(event)) {
       before.sharers.push(who(here.sequence));
       Object.assign(before, {last: event, text: sharersText(before.sharers, words), note});
@@ -86,7 +86,7 @@ function lifeOfRequest(run, r, words) {
     if (isPrompt && steps[from] !== undefined) entries.push({event: steps[from], text: words.prefill(first)});
   const told = [];
   for (const {event, happening, text} of entries.sort((a, b) => a.event - b.event)) {
-    const before = told[told.length - 1];
+    const before = told.at(-1);
     const entry = {event, last: event, text: text ?? requestText(happening, run, words.request),
       note: iterationOf(run, event, words)};
     const isShare = happening?.kind === "shared";

@@ -4,13 +4,11 @@ function stripsOf(frame) {
   const now = frame.columns("strips");
   const final = finalUse(frame.run);
   const strips = [];
-  for (let sequence = 0; sequence < now.start.length; sequence++) {
-    if (now.start[sequence] < 0) continue;
-    const row = frame.cursor.rows.strips[sequence];
-    const used = Math.min(now.used[sequence], now.size[sequence]);
-    const end = Math.max(used, Math.min(final[row], now.size[sequence]));
-    strips.push({sequence, start: now.start[sequence], size: now.size[sequence], used, end});
-  }
+  now.start.forEach((start, sequence) => {
+    if (start < 0) return;
+    const size = now.size[sequence], used = Math.min(now.used[sequence], size);
+    strips.push({sequence, start, size, used, end: clamp(final[frame.cursor.rows.strips[sequence]], used, size)});
+  });
   return strips.sort((a, b) => a.start - b.start);
 }
 
