@@ -6,7 +6,7 @@ HOST   ?= 127.0.0.1
 PORT   ?= 8501
 JOBS   ?= 2
 
-.PHONY: setup run test bench pictures lint format chromium
+.PHONY: setup run test bench bench-gpu pictures lint format chromium
 
 setup: $(VENV)/.app
 
@@ -52,6 +52,10 @@ test: chromium lint
 
 bench: $(VENV)/.tests
 	$(PYTHON) -m tests.bench
+
+# On a machine with CUDA: kernels and whole steps, in at most eight minutes.
+bench-gpu: $(VENV)/.tests
+	@timeout 480 $(PYTHON) -m tests.bench.gpu
 
 # Every page in both themes and two sizes, to be looked at: ./pictures/*.png
 pictures: chromium

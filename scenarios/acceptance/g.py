@@ -32,6 +32,18 @@ def budget_cost(lab: Lab) -> Outcome:
     )
 
 
+def chunks_and_logits(lab: Lab) -> Outcome:
+    try:
+        from engine.executor.chunk_check import largest_difference
+    except ModuleNotFoundError as missing:
+        return Outcome(f"needs the package {missing.name}", None)
+    steps, far = largest_difference(50, (1, 7, 16))
+    return Outcome(
+        f"50 tokens cut by budgets of 1, 7, 16: {', '.join(map(str, steps))} steps, logits within {far:.1e} (float64)",
+        steps == [53, 11, 7] and far < 1e-12,
+    )
+
+
 ROWS = (
     Row("G01", "A prompt of 10,000 tokens, 1,500 a step", "D", "7 iterations: 6 x 1,500 + 1,000", ten_thousand_tokens),
     Row(
@@ -44,5 +56,5 @@ ROWS = (
     Row("G03", "Direction of the trade-off", "S", "smaller budget: lower ITL, higher TTFT, slightly lower throughput"),
     Row("G04", "Stall without chunks", "S", "a long prefill delays all decodes; chunks bound the delay"),
     Row("G05", "Order of filling", "B", "one token for each decode, the rest for a chunk"),
-    Row("G06", "Chunks are correct", "D", "same logits as unchunked"),
+    Row("G06", "Chunks are correct", "D", "same logits as unchunked", chunks_and_logits),
 )

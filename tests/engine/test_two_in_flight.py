@@ -1,6 +1,7 @@
 """A loop with two batches in flight, as an overlapping engine runs it: step i + 1 is scheduled before the results of step i
-are in. Only lengths end a request here, so every step can be planned without knowing a token."""
+are in. While only lengths end a request, every step can be planned without knowing a token."""
 
+import random
 from collections import deque
 from typing import Any
 
@@ -163,3 +164,40 @@ def test_a_preempted_request_whose_token_is_in_flight_keeps_that_token() -> None
     run = Run(Settings(block_size=4, num_blocks=6, step_time=1.0), _requests(shapes), depth=2)
     assert sum(group.num_preemptions for group in run.engine.groups) > 0
     run.check_end()
+
+
+@pytest.mark.parametrize("cache", [{}, {"prefix_caching": True}, {"kv_manager": "radix"}])
+@pytest.mark.parametrize("policy", POLICIES)
+@given(seed=st.integers(0, 2**32), num_blocks=st.sampled_from([14, 200]))
+@settings(max_examples=25)
+def test_an_answer_that_stops_while_its_next_token_is_in_flight_ends_there(
+    policy: str, cache: dict[str, Any], seed: int, num_blocks: int
+) -> None:
+    """Token 0 ends an answer. The step in flight computes one more in vain: it is thrown away, but counted as computed."""
+    draw = random.Random(seed)
+    chosen = Settings.of({"policy": policy, "block_size": 4, "num_blocks": num_blocks, "step_time": 1.0, **cache})
+    engine = Engine(chosen, Recorder(trace_header(chosen, "stops")), lengths_known=False)
+    for i in range(5):
+        sampling = SamplingParams(draw.randint(1, 3), draw.randint(1, 14), stop_token_ids=(0,))
+        engine.submit(Request(f"r{i}", 0.0, Prompt.of_ids(range(draw.randint(1, 12))), sampling))
+    flying = deque[Batch]()
+    for _ in range(2_000):
+        batch = engine.schedule()
+        if batch is not None:
+            assert batch.rows  # spelled out before the next step is scheduled
+            flying.append(batch)
+        elif not flying:
+            break
+        if batch is None or len(flying) == 2:
+            done = flying.popleft()
+            sampled = [[draw.randrange(4) for _ in range(row.num_samples)] for row in done.rows]
+            engine.update(done, StepOutput(1.0, sampled))
+        engine.check()
+    for group in engine.groups:
+        assert group.status is SequenceStatus.FINISHED
+        for seq in group.sequences:
+            tokens = seq.output_token_ids
+            assert 0 not in tokens[:-1]
+            assert tokens[-1] == 0 or len(tokens) == group.max_tokens
+            assert seq.num_output_tokens - len(tokens) in (0, 1)
+    assert engine.kv.num_used == 0

@@ -9,11 +9,12 @@ import pytest
 
 from engine.loop import Engine, trace_header
 from engine.request import Prompt, Request, SamplingParams
+from engine.script import Script
 from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
-from viz.pages.parts.live_runs import MAX_REQUESTS, Answer, Ask, LiveRun, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_runs import MAX_REQUESTS, Answer, Ask, LiveRun, LiveRunError, LiveRuns, LiveState, Record
 from viz.player.arriving import ArrivingRun
 from viz.player.sentences import Sentences
 
@@ -25,6 +26,7 @@ class Simulated:
 
     def __init__(self, gate: Event | None = None) -> None:
         self.header = trace_header(SETTINGS, "test")
+        self.remark = "no model"
         self.engine = Engine(SETTINGS, Recorder(self.header))
         self.gate = gate or Event()
         if gate is None:
@@ -44,6 +46,9 @@ class Simulated:
 
     def drain(self):
         return self.engine.recorder.drain()
+
+    def record(self) -> Record:
+        return Record(Script("test", SETTINGS, (), {}, ()), ())
 
     def answers(self) -> list[Answer]:
         return [Answer(g.request.request_id, "", ("",), 0, g.status.name, None, None) for g in self.engine.groups]

@@ -46,6 +46,29 @@ def player(
     _component()(key=key, data=envelope(blobs, options), width="stretch", height="content")
 
 
+def follow(data: bytes, first: int, *, key: str, height: int | None = None, lang: str = "en") -> int | None:
+    """Show a run that is still going on, piece by piece: `data` are its bytes from position `first` on.
+
+    What the browser has already it drops. Where something is missing in between it asks for it: the position from which
+    it needs the bytes comes back, else None. The picture stays where it is, or goes on with the end when it follows.
+    """
+    options = {"height": height, "frame": None, "link": "", "words": labels(lang), "isFeed": True, "first": first}
+    shown = _component()(
+        key=key,
+        data=envelope([data], options),
+        width="stretch",
+        height="content",
+        on_missing_change=_asked,
+    )
+    missing = shown.get("missing")
+    is_position = isinstance(missing, (int, float)) and not isinstance(missing, bool) and missing >= 0
+    return int(missing) if is_position else None
+
+
+def _asked() -> None:
+    """The position is read where the component is drawn."""
+
+
 @cache
 def _component() -> Callable[..., Any]:
     import streamlit as st

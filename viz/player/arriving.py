@@ -14,23 +14,27 @@ from engine.trace.columns import Table, planes, write_tables
 from engine.trace.predict import Memory
 from engine.trace.trace import Trace
 from viz.player.sentences import Sentences
-from viz.player.wire import player_header, sentence_table
+from viz.player.wire import player_header, sentence_table, words_view
 
 
 class ArrivingRun:
     """The bytes of one run so far. Whoever asks gets those from any position on, so that what got lost can be sent again.
 
-    header  as in a trace; `title` stands above the player
+    header    as in a trace; `title` stands above the player, `remark` before the settings below it
+    has_words tells what its tokens read as
     """
 
-    def __init__(self, header: dict, *, title: str, lang: str = "en") -> None:
+    def __init__(
+        self, header: dict, *, title: str, remark: str = "", has_words: bool = False, lang: str = "en"
+    ) -> None:
         self.header = json.loads(json.dumps(header))
         self.chunks: list[Chunk] = []
         self._memory = Memory()
         self._num_events = 0
         self._num_listed = 0
         self._data = bytearray(codec.MAGIC)
-        self._data += codec.pack({**header, "part": "header", "player": player_header(header["name"], title, lang)})
+        player = {**player_header(header["name"], title, lang), "remark": remark, **words_view(header, has_words)}
+        self._data += codec.pack({**header, "part": "header", "player": player})
 
     def __len__(self) -> int:
         return len(self._data)

@@ -64,6 +64,7 @@ def wire_parts(
     """The same bytes piece by piece: the magic, the header, chunks, sentences, the end."""
     player = {
         **player_header(run_name or trace.header["name"], title, lang),
+        **words_view(trace.header, bool(trace.words)),
         "story": story,
         "bookmarks": [place for mark in bookmarks if (place := _place(trace, mark, lang))],
         "hashes": frame_hashes(trace),
@@ -105,6 +106,11 @@ def player_header(run_name: str, title: str, lang: str) -> dict[str, Any]:
         "messages": [[message.kind, message.text] for message in MESSAGES[lang].values()],
         "tags": TAGS[lang],
     }
+
+
+def words_view(header: Mapping[str, Any], has_words: bool) -> dict[str, bool]:
+    """A run of a real model begins with what is in its blocks; a radix tree shows that by itself."""
+    return {"showsWords": True} if has_words and "nodes" not in header["tracks"] else {}
 
 
 def frame_hashes(trace: Trace) -> list[list[int]]:

@@ -9,6 +9,7 @@ pytest.importorskip("torch", reason="the live engine needs torch")
 
 from engine.batch import Batch, StepOutput
 from engine.executor.paged_torch import TorchExecutor, tokens_of
+from engine.live import LiveEngine
 from engine.loop import Engine
 from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
@@ -170,6 +171,26 @@ def test_with_the_cache_32_tokens_cost_32_computations_and_without_it_528():
     assert engine.groups[0].sequences[0].output_token_ids == again
     # 1 + 2 + ... + 32
     assert (with_cache, one_layer.num_computed_tokens - with_cache) == (32, 528)
+
+
+def test_500_requests_at_once_are_answered_one_after_the_other_and_who_can_never_run_disturbs_nobody():
+    settings = Settings(policy="chunked", num_blocks=24, block_size=4, max_num_batched_tokens=32, max_model_len=64)
+    live = LiveEngine(settings, TorchExecutor(MODEL, settings))
+    asked = [prompt(1 + i % 9, seed=i % 4) for i in range(500)]
+    params = SamplingParams(max_tokens=3)
+    groups = [
+        live.submit(() if i % 100 == 7 else ids * (70 if i % 100 == 8 else 1), params) for i, ids in enumerate(asked)
+    ]
+    while live.has_work:
+        live.step()
+    refused = [live.why_refused(group) for group in groups]
+    assert refused[7] == "The prompt is empty; write at least one word."
+    assert refused[8] == "The prompt needs a context of 631 tokens and there are 64; shorten it."
+    assert sum(why is not None for why in refused) == 10
+    for group, ids, why in zip(groups, asked, refused, strict=True):
+        if why is None:
+            assert group.sequences[0].output_token_ids == expected(ids, params)
+    assert live.engine.kv.num_used == 0
 
 
 def test_every_step_has_a_measured_duration():

@@ -14,7 +14,7 @@ import streamlit as st
 from viz.player import LINK_KEYS
 
 Params = Mapping[str, str | list[str]]
-START, STAGE, COMPARE, CHECK, OWN = PAGES = ("", "stage", "compare", "check", "bring-your-own")
+START, STAGE, COMPARE, LIVE, CHECK, OWN = PAGES = ("", "stage", "compare", "live", "check", "bring-your-own")
 """Paths of the pages."""
 
 # The page may have been left before this runs; the address is then that of another one.

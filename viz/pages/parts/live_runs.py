@@ -15,7 +15,9 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import Any, Protocol
 
+from engine.executor.calibration import MeasuredStep
 from engine.request import SamplingParams
+from engine.script import Script
 from engine.trace.chunk import Chunk
 from engine.trace.trace import Trace
 from viz.pages.parts.jobs import FOR_USERS
@@ -66,10 +68,20 @@ class Answer:
     latency_s: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a run leaves behind beside its trace."""
+
+    script: Script
+    measured: tuple[MeasuredStep, ...]
+
+
 class LiveServing(Protocol):
     """What the queue needs of an engine with a model."""
 
     header: dict[str, Any]
+    remark: str
+    """Model, device and dtype, as they stand above the run."""
 
     def submit(self, request_id: str, ask: Ask) -> None:
         """Queue a request. Raises one of the errors for users for a prompt that it cannot take."""
@@ -86,6 +98,9 @@ class LiveServing(Protocol):
     def answers(self) -> list[Answer]:
         """All requests so far, in order of arrival."""
 
+    def record(self) -> Record:
+        """The run so far as a script, and what its steps took."""
+
 
 @dataclass(eq=False)
 class LiveRun:
@@ -101,6 +116,7 @@ class LiveRun:
     answers: list[Answer] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     trace: Trace | None = None
+    record: Record | None = None
     num_asked: int = 0
     inbox: deque[tuple[str, Ask | None]] = field(default_factory=deque)
     closing: bool = False
@@ -125,7 +141,8 @@ class LiveRuns:
         """A new run with its first requests, at the end of the queue. `is_wanted` says whether its session is still there.
 
         Raises LiveRunError for too many requests, or when no run can make room for it."""
-        run = LiveRun(name, is_wanted, serving, ArrivingRun(serving.header, title=title))
+        arriving = ArrivingRun(serving.header, title=title, remark=serving.remark, has_words=True)
+        run = LiveRun(name, is_wanted, serving, arriving)
         with self._change:
             self._make_room()
             self._runs.append(run)
@@ -164,6 +181,15 @@ class LiveRuns:
             if not run.is_over:
                 run.closing = True
                 self._enqueue(run)
+
+    def kept(self, run: LiveRun) -> tuple[Trace, Record] | None:
+        """Trace and record of a run that does nothing now; None while it goes on, and when it has failed."""
+        with self._change:
+            if run.trace is not None and run.record is not None:
+                return run.trace, run.record
+            if run.state is LiveState.IDLE and run.serving is not None:
+                return run.arriving.trace(), run.serving.record()
+        return None
 
     def place(self, run: LiveRun) -> int:
         """How many runs are served before this one; 0 for the one on the engine and for those that do not wait."""
@@ -228,7 +254,7 @@ class LiveRuns:
         for answer in run.answers:
             serving.abort(answer.request_id)
         self._hand_on(run, serving)
-        run.trace = run.arriving.end()
+        run.trace, run.record = run.arriving.end(), serving.record()
         self._leave(run, LiveState.ENDED)
 
     def _fail(self, run: LiveRun, sentence: str) -> None:

@@ -26,6 +26,7 @@ def settings_box(
     write: Callable[[dict[str, Any]], None],
     back: str = "Back to the scenario's settings",
     without: Sequence[str] = (),
+    choices: Mapping[str, Sequence[str]] | None = None,
     more: Callable[[], Any] | None = None,
 ) -> None:
     """Draw the button.
@@ -35,6 +36,7 @@ def settings_box(
     write          takes up the changes against `own`; raises SettingsError or ScenarioError for those it cannot use
     back           label of the button that drops all changes
     without        settings that are no choice here
+    choices        values of settings that have fewer here
     more           draws what stands above the form
     """
     is_changed = own != present
@@ -44,7 +46,7 @@ def settings_box(
                 more()
             if is_changed:
                 st.button(back, key="back-to-own", on_click=_drop, args=(write,))
-        entered = settings_form(present, key, without)
+        entered = settings_form(present, key, without, choices)
         if entered is None:
             return
         try:

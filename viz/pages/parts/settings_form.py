@@ -151,7 +151,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Name of a setting -> value -> how a list shows it; other values are shown as they are."""
-_OPTIONS: Mapping[str, tuple[str, ...]] = {**CHOICES, "hardware": tuple(HARDWARE), "model": tuple(MODELS)}
+_OPTIONS: Mapping[str, tuple[str, ...]] = {**CHOICES, "model": tuple(MODELS)}
 _UNLIMITED = frozenset(
     (
         "num_blocks",
@@ -168,23 +168,34 @@ _UNLIMITED = frozenset(
 )
 
 
-def settings_form(settings: Settings, key: str, without: Sequence[str] = ()) -> dict[str, Any] | None:
+def settings_form(
+    settings: Settings,
+    key: str,
+    without: Sequence[str] = (),
+    choices: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, Any] | None:
     """Draw the form with `settings` filled in; the entered values when it was sent, else None.
 
     Values come back as the user wrote them, an empty one as None, for `Settings.of` to judge. Settings named in
-    `without` are left out of the form and come back as they are.
+    `without` are left out of the form and come back as they are; `choices` are those of settings that have fewer here.
     """
+    options = {**_OPTIONS, "hardware": tuple(HARDWARE), **(choices or {})}
     entered = settings.as_dict()
     with st.form(f"settings-{key}", border=False):
-        for tab, (title, group) in zip(st.tabs(list(GROUPS)), GROUPS.items(), strict=True):
-            fields = {name: field for name, field in group.items() if name not in without}
+        groups = {
+            title: {name: field for name, field in group.items() if name not in without}
+            for title, group in GROUPS.items()
+        }
+        groups = {title: fields for title, fields in groups.items() if fields}
+        for tab, (title, fields) in zip(st.tabs(list(groups)), groups.items(), strict=True):
             common = {name: field for name, field in fields.items() if not field.is_rare}
             rare = {name: field for name, field in fields.items() if field.is_rare}
             with tab:
                 with st.container(key=f"fields-{title}"):
-                    entered |= _rows(common, settings, key)
-                with st.expander("More"), st.container(key=f"fields-more-{title}"):
-                    entered |= _rows(rare, settings, key)
+                    entered |= _rows(common, settings, key, options)
+                if rare:
+                    with st.expander("More"), st.container(key=f"fields-more-{title}"):
+                        entered |= _rows(rare, settings, key, options)
         sent = st.form_submit_button("Run with these settings", type="primary")
     return entered if sent else None
 
@@ -195,22 +206,24 @@ def changed(entered: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     return {name: value for name, value in wanted.items() if value != present[name]}
 
 
-def _rows(fields: Mapping[str, Field], settings: Settings, key: str) -> dict[str, Any]:
+def _rows(
+    fields: Mapping[str, Field], settings: Settings, key: str, options: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
     entered: dict[str, Any] = {}
     names = list(fields)
     for first in range(0, len(names), COLUMNS):
         for column, name in zip(st.columns(COLUMNS), names[first : first + COLUMNS], strict=False):
             with column:
-                entered[name] = _field(name, fields[name], getattr(settings, name), f"{key}-{name}")
+                entered[name] = _field(name, fields[name], getattr(settings, name), f"{key}-{name}", options.get(name))
     return entered
 
 
-def _field(name: str, field: Field, value: Any, key: str) -> Any:
+def _field(name: str, field: Field, value: Any, key: str, choices: Sequence[str] | None) -> Any:
     label = f"{field.label} `{name}`"
     if isinstance(value, bool):
         return st.checkbox(label, value, key=key, help=field.meaning)
-    if name in _OPTIONS:
-        options = _OPTIONS[name] if value in _OPTIONS[name] else (*_OPTIONS[name], value)
+    if choices is not None:
+        options = choices if value in choices else (*choices, value)
         words = WORDS.get(name, {})
         return st.selectbox(
             label,

@@ -2,7 +2,7 @@
 // a row below. Very many blocks are pixels; a rectangle drawn over them opens as cells until Escape.
 definePanel({
   name: "blocks",
-  place: run => (run.tracks.nodes ? "bottom" : "left"),
+  place: run => (run.tracks.nodes || run.player.showsWords ? "bottom" : "left"),
   needs: run => (run.tracks.blocks || !run.tracks.strips) && !run.player.showsLanes,
   create(view, box) {
     const grid = {part: null, drag: null, cursor: -1, lens: {}};
@@ -15,7 +15,7 @@ definePanel({
     const legend = new Legend(box);
     const reset = () => { const was = grid.part; grid.part = null; return Boolean(was); };
     const whole = button(view.words.wholePool, () => { reset(); view.player.redraw(); }, {class: "kv-key", hidden: ""});
-    box.head.append(whole);
+    box.head.append(whole, ...(view.player.run.player.showsWords ? [] : wordsButton(view)));
     dragRectangle(canvas.element, grid, view);
     listenToCursor(canvas.element, grid, view, "b", {
       start: () => Math.max(grid.run.firstBlock, blockAt(grid, 1, 1)),
@@ -27,7 +27,7 @@ definePanel({
     });
     return {
       reset,
-      height: () => 116,
+      height: run => (run.player.showsWords ? 84 : 116),
       close: () => clearTimeout(grid.lens.timer),
       draw(frame) {
         const {run} = frame;

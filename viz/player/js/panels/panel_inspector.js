@@ -125,6 +125,7 @@ function tokensIn(frame, block, words) {
   const first = run.tracks.tables.keys[1][slot] * run.blockSize;
   const last = first + frame.columns("blocks").fill[block];
   const prompt = run.requests[run.requestOf[sequences[0]]].prompt_len;
+  if (run.words.length) return textOf(run, sequences[0], first, last);
   return [first < prompt && words.promptTokens(first + 1, Math.min(last, prompt)),
     last > prompt && words.outputTokens(Math.max(first, prompt) + 1 - prompt, last - prompt)].filter(Boolean).join(", ") || words.nothing;
 }

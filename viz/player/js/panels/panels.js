@@ -14,7 +14,7 @@
 function definePanel(panel) { (definePanel.all ??= []).push({order: 0, grow: 1, needs: () => true, ...panel}); }
 
 function panelsFor(run) {
-  return definePanel.all.filter(panel => panel.needs(run)).sort((a, b) => a.order - b.order);
+  return definePanel.all.filter(panel => panel.needs(run) && !(run.player.showsWords && VOCABULARY.without_words.includes(panel.name))).sort((a, b) => a.order - b.order);
 }
 
 // `count` entries of a list from `top` on; the last place goes to `subject` where it is in the list but not among them.

@@ -3,7 +3,8 @@
 const players = new WeakMap();
 
 // blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, words,
-// isFeed: the blobs are the next bytes of runs that arrive piece by piece, cut anywhere}.
+// isFeed: the blobs are the next bytes of runs that arrive piece by piece, cut anywhere; first: the position of the first one,
+// where they may be known already; ask(position): called when there are bytes missing before it}.
 function mount(parent, blobs, options = {}) {
   let mounted = players.get(parent);
   if (!mounted) {
@@ -15,13 +16,20 @@ function mount(parent, blobs, options = {}) {
       root.remove();
       players.delete(parent);
     };
-    mounted = {player, unmount, mark: null};
+    mounted = {player, unmount, mark: null, received: 0};
     players.set(parent, mounted);
   }
   const {player} = mounted;
   player.options = options;
   if (options.isFeed) {
-    blobs.slice(0, 3).forEach((blob, i) => player.feed(i, blob));
+    const {received} = mounted, {first = received} = options;
+    // not while mounting: Streamlit may lose what is said then
+    if (first > received) setTimeout(options.ask, 200, received);
+    else {
+      blobs.slice(0, 3).forEach((blob, i) => player.feed(i, blob.slice(received - first)));
+      mounted.received = Math.max(received, first + blobs[0].length);
+      player.redraw();
+    }
     return mounted.unmount;
   }
   const mark = blobs.map(blob => `${blob.length}:${crc32(new Int32Array(blob.slice(0, blob.length & ~3).buffer))}`).join();
@@ -45,5 +53,6 @@ function unpackEnvelope(bytes) {
 // What Streamlit calls, once for each change of data or theme.
 function entry(component) {
   const {options, blobs} = unpackEnvelope(component.data);
+  options.ask = position => component.setTriggerValue("missing", position);
   return mount(component.parentElement, blobs, options);
 }

@@ -166,13 +166,12 @@ function frameSentence(frame, words) {
   const say = (tag, place, template) => ({tag, place, nodes: sentenceNodes(template, () => 0, frame)});
   if (frame.isStart) return say(words.start, words.ofRun(run.numSteps), words.nothingYet);
   if (frame.isDone) return say(words.done, words.ofRun(run.numSteps), summaryText(frame, words));
-  const tagOf = kind => (run.isRunning && frame.step >= run.numSteps ? words.runningNow : run.messages.tag(kind));
   if (!speaker) return say(words.quietTag, words.inIteration(frame.column), words.quiet);
   const message = run.messages.of(run.sentences.code[speaker.row]);
   const operand = i => run.sentences.operands[i]?.[speaker.row] ?? -1;
   const where = speaker.isUpdate ? words.after(speaker.step) : words.inIteration(speaker.step);
   const change = speaker.count > 1 && speaker.number ? (frame.isStep ? words.mainChange : words.change)(speaker.number, speaker.count) : "";
-  return {tag: tagOf(message.kind), place: [where, change].filter(Boolean).join(" · "), nodes: sentenceNodes(message.text, operand, frame)};
+  return {tag: run.messages.tag(message.kind), place: [where, change].filter(Boolean).join(" · "), nodes: sentenceNodes(message.text, operand, frame)};
 }
 
 // Bold switches only: the text may come from a link and is never taken for a template.

@@ -5,6 +5,8 @@ class RunFeed {
     this.reader = new PartReader();
     this.tables = new Map();
     this.requests = [];
+    // sequence -> what its tokens read as; those of a prompt with the first sequence of its request
+    this.words = [];
     this.numEvents = 0;
   }
 
@@ -18,6 +20,8 @@ class RunFeed {
   take(part) {
     if (part.part === "header") this.header = part;
     if (part.part === "chunk") for (const request of transpose(part.requests ?? {})) this.requests.push(request);
+    const [owners = [], positions, texts] = part.words ?? [];
+    owners.forEach((s, i) => { (this.words[s] ??= [])[positions[i]] = texts[i]; });
     if (part.part === "end") this.runId = String(part.run_id ?? "");
     if (part.num_events >= 0) this.numEvents = part.num_events;
     for (const [name, table] of Object.entries(part.tables)) {

@@ -4,7 +4,8 @@
 function stepPlace(run, step) {
   const k = clamp(step, -1, run.numSteps);
   const event = k < 0 ? 0 : k < run.numSteps ? run.steps.scheduled[k] : run.numEvents;
-  const since = k <= 0 ? 0 : run.steps.scheduled[k - 1];
+  // at the end of a run that goes on, what its last step did counts as changed
+  const since = run.steps.scheduled[k - 1 - (run.isRunning && k === run.numSteps)] ?? 0;
   return {event, since, step: k, isStep: true};
 }
 

@@ -22,6 +22,7 @@ class Run {
     this.requests.forEach((request, r) => this.requestOf.fill(r, request.first_sequence, request.first_sequence + request.n));
     this.joinTracks(feed);
     this.tokens = feed.columns("tokens", 2);
+    this.words = feed.words;
     this.tree = this.tracks.nodes && new Tree(this);
     this.sentences = sentencesOf(feed);
     this.blockSize = this.header.block_size ?? this.header.settings?.block_size ?? 16;

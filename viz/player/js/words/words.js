@@ -45,6 +45,6 @@ function summaryText(frame, words) {
 function subtitleText(run, {managers, compare: {settings, without}, poolOf, slotsOf, requests}) {
   const {policy, kv_manager: manager} = run.header.settings ?? {};
   const memory = run.poolSize ? (run.tracks.strips ? slotsOf : poolOf)(run.poolSize, run.blockSize) : without.num_blocks;
-  const facts = [policy && settings.policy(policy), managers[manager], memory, requests(run.requests.length)];
+  const facts = [run.player.remark, policy && settings.policy(policy), managers[manager], memory, requests(run.requests.length)];
   return facts.filter(Boolean).join(" · ");
 }

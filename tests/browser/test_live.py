@@ -1,0 +1,124 @@
+"""A run that is watched while it goes on: words come, one steps back, the end is followed again, requests come and go."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from engine.executor.model_error import ModelError
+from engine.executor.model_files import default_model
+from tests.app_server import serving
+
+ANSWER = "Because light is scattered."
+SLOW = 60_000
+"""Milliseconds for what a real model does on a machine that has other work."""
+
+
+def event_of(player: Locator) -> int:
+    return int(player.get_attribute("data-event") or "")
+
+
+def words_of(page: Page) -> Locator:
+    """The picture of what is in the blocks; its label says the words."""
+    return page.locator('[data-panel="words"] canvas')
+
+
+def opened(context: BrowserContext, address: str) -> Page:
+    page = context.new_page()
+    page.goto(address)
+    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.wait_for()
+    if page.locator(".st-key-live-fetch").count():
+        page.locator(".st-key-live-fetch button").click()
+    expect(page.locator(".st-key-live-start button")).to_be_visible(timeout=SLOW)
+    return page
+
+
+def press(page: Page, key: str) -> None:
+    page.locator(".kv").focus()
+    page.keyboard.press(key)
+
+
+def add(page: Page, prompt: str) -> None:
+    page.locator(".st-key-more button").first.click()
+    page.locator(".st-key-live-more-prompt textarea").fill(prompt)
+    page.get_by_role("button", name="Add", exact=True).click()
+
+
+def show_answers(page: Page) -> None:
+    page.locator(".st-key-answers button").first.click()
+
+
+def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_path: Path) -> None:
+    with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
+        page = opened(context, address)
+        page.locator(".st-key-live-start button").click()
+        player = page.locator('.kv[data-ready="true"]')
+        expect(words_of(page)).to_have_attribute(
+            "aria-label", re.compile(r"A: 0 .Why is .*1 the sky .*2 blue\?.B.*; B: ")
+        )
+        seen = event_of(player)
+        expect(player).not_to_have_attribute("data-event", str(seen))
+        # a step back stays while more arrives
+        press(page, "ArrowLeft")
+        left = event_of(player)
+        show_answers(page)
+        first, second = page.locator(".st-key-answer-A"), page.locator(".st-key-answer-B")
+        text = first.inner_text()
+        expect(first).not_to_have_text(text)
+        assert event_of(player) == left
+        second.locator("button").click()
+        expect(second).to_contain_text("stopped")
+        show_answers(page)
+        press(page, "End")
+        add(page, "And the sea?")
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile(r"D: \d+ .And the"))
+        assert event_of(player) > left
+        show_answers(page)
+        expect(page.locator(".st-key-answer-D")).to_contain_text(ANSWER)
+        expect(page.locator(".st-key-live-download button")).to_be_visible()
+        page.locator(".st-key-live-replay button").click()
+        expect(page.get_by_text("the same trace, column by column")).to_be_visible()
+        expect(page.locator("[role=dialog] svg.marks")).to_have_count(2)
+
+
+@pytest.fixture
+def model_url(tmp_path: Path) -> Iterator[str]:
+    try:
+        default_model()
+    except ModelError as error:
+        pytest.skip(f"the model cannot be had: {error}")
+    with serving(tmp_path / "log.txt", "tests/browser/live_model_app.py") as address:
+        yield address
+
+
+@pytest.mark.slow
+def test_three_prompts_on_the_real_model_in_two_sessions(
+    context: BrowserContext, browser: Browser, model_url: str
+) -> None:
+    page = opened(context, model_url)
+    page.locator(".st-key-live-start button").click()
+    player = page.locator('.kv[data-ready="true"]')
+    # words while it runs: a cell of the question, and the first word of the answer
+    expect(words_of(page)).to_have_attribute("aria-label", re.compile("A: .*Why is the sky"), timeout=SLOW)
+    show_answers(page)
+    page.locator(".st-key-live-stop-B button").click(timeout=SLOW)
+    expect(page.locator(".st-key-answer-B")).to_contain_text("stopped", timeout=SLOW)
+    show_answers(page)
+    page.get_by_role("button", name="Previous frame (left arrow)").click()
+    expect(page.locator(".kv-speed")).not_to_contain_text("FOLLOW")
+    left, length = event_of(player), page.locator(".kv-where span").last.inner_text()
+    expect(page.locator(".kv-where span").last).not_to_have_text(length, timeout=SLOW)
+    assert event_of(player) == left
+    add(page, "What is ice?")
+    # another session waits for its turn, and sees its place in the queue
+    with browser.new_context() as other:
+        second = opened(other, model_url)
+        second.locator(".st-key-live-start button").click()
+        expect(second.locator(".st-key-live-state")).to_contain_text("1 run is before this one", timeout=SLOW)
+        press(page, "End")
+        expect(page.locator(".st-key-live-state")).to_contain_text("All is answered", timeout=SLOW)
+        show_answers(page)
+        expect(page.locator(".st-key-answer-D")).to_contain_text(re.compile("What is ice.*[iI]ce", re.DOTALL))
+        expect(words_of(second)).to_have_attribute("aria-label", re.compile("A: .*Why is the sky"), timeout=SLOW)

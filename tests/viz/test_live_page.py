@@ -1,0 +1,169 @@
+"""The page Live on a model that says what the tests want: asked, answered, stopped, refused, saved."""
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from time import monotonic, sleep
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.request import SamplingParams
+from engine.trace.trace import Trace
+from scenarios.fields import ScenarioError
+from tests.viz.app_pages import open_page, texts
+from tests.viz.parrot import ANSWER, Parrot
+from viz.pages.parts import live_controls, live_model
+from viz.pages.parts.live_model import ModelServing, Ready
+from viz.pages.parts.live_runs import Ask, LiveRun, LiveState
+
+LIVE = "viz/pages/live.py"
+ROOMY = live_controls.SETTINGS.with_(num_blocks=100)
+
+
+@pytest.fixture
+def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parrot]:
+    model = Parrot()
+    monkeypatch.setattr(live_model, "load", lambda report: Ready(model, model.words))
+    live_model.the_model.clear()
+    yield model
+    model.gate.set()
+    live_model.the_model.clear()
+
+
+def opened() -> AppTest:
+    app = open_page(LIVE, **{"live settings": ROOMY})
+    assert not app.exception
+    return app.button(key="live-fetch").click().run()
+
+
+def run_of(app: AppTest) -> LiveRun:
+    return app.session_state["live run"]
+
+
+def soon(is_so: Callable[[], bool]) -> None:
+    end = monotonic() + 20
+    while not is_so():
+        assert monotonic() < end, "it did not come to that"
+        sleep(0.01)
+
+
+def ask(prompt: str, **sampling: int) -> Ask:
+    return Ask(prompt, SamplingParams(max_tokens=50, **sampling))
+
+
+def test_without_a_model_there_is_one_sentence_and_one_button(parrot: Parrot) -> None:
+    app = open_page(LIVE)
+    assert not app.exception
+    assert "is fetched once" in texts(app)
+    assert app.button(key="live-fetch").label in (live_model.FETCH, live_model.LOAD)
+    assert not app.get("bidi_component")
+
+
+def test_a_model_that_cannot_be_had_is_one_sentence(monkeypatch: pytest.MonkeyPatch, parrot: Parrot) -> None:
+    def load(report: object) -> Ready:
+        raise ScenarioError("The model could not be fetched (no network); connect to the network once.")
+
+    monkeypatch.setattr(live_model, "load", load)
+    app = opened()
+    assert not app.exception
+    assert "could not be fetched (no network)" in texts(app)
+    monkeypatch.setattr(live_model, "load", lambda report: Ready(parrot, parrot.words))
+    next(button for button in app.button if button.label == "Try again").click().run()
+    assert app.button(key="live-start")
+
+
+def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> None:
+    app = opened()
+    app.button(key="live-start").click().run()
+    soon(lambda: run_of(app).state is LiveState.IDLE)
+    app.run()
+    assert not app.exception
+    assert texts(app).count(ANSWER) == 3
+    assert "A: 28 tokens, first after" in texts(app)
+    (component,) = app.get("bidi_component")
+    (length,) = struct.unpack("<I", component.proto.bytes[:4])
+    options = json.loads(component.proto.bytes[4 : 4 + length])["options"]
+    assert options["isFeed"] and options["first"] == 0
+    assert Trace.load(component.proto.bytes[4 + length :] + ended(run_of(app), len(component.proto.bytes) - 4 - length))
+    assert [button.proto.label for button in app.get("download_button")] == ["Saved run (.kvscope)"]
+
+
+def ended(run: LiveRun, position: int) -> bytes:
+    """What comes after `position` when the run is ended."""
+    run.arriving.end()
+    return run.arriving.since(position)
+
+
+def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parrot) -> None:
+    app = opened()
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    run = run_of(app)
+    parrot.allow(10)
+    soon(lambda: len(run.answers) == 3 and any(answer.texts[0] for answer in run.answers))
+    app.run()
+    app.button(key="live-stop-A").click().run()
+    parrot.gate.set()
+    soon(lambda: run.state is LiveState.IDLE)
+    app.run()
+    app.text_area(key="live-more-prompt").set_value("And the sea?")
+    next(button for button in app.button if button.label == "Add").click().run()
+    soon(lambda: len(run.answers) == 4 and run.state is LiveState.IDLE)
+    app.run()
+    assert not app.exception
+    assert [answer.status for answer in run.answers] == ["stopped", "done", "done", "done"]
+    assert "And the sea?" in texts(app)
+
+
+def test_stop_run_ends_it_for_good(parrot: Parrot) -> None:
+    app = opened()
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    app.run()
+    parrot.gate.set()
+    app.button(key="live-end").click().run()
+    soon(lambda: run_of(app).state is LiveState.ENDED)
+    app.run()
+    assert not app.exception
+    assert "This run is over" in texts(app)
+    assert "live-end" not in [button.key for button in app.button]
+
+
+def test_the_words_of_prompt_and_answer_are_told_once(parrot: Parrot) -> None:
+    serving = ModelServing(Ready(parrot, parrot.words), ROOMY)
+    serving.submit("A", ask("Why?"))
+    words = serving.drain().words
+    while serving.step():
+        words += serving.drain().words
+    words += serving.drain().words
+    assert [word.position for word in words] == list(range(6 + 28))
+    assert "".join(word.text for word in words[1:5]) == "Why?"
+    assert "".join(word.text for word in words[6:-1]) == ANSWER
+    (answer,) = serving.answers()
+    assert (answer.texts, answer.num_tokens, answer.status) == ((ANSWER,), 28, "done")
+    assert answer.latency_s is not None and answer.ttft_s is not None and answer.ttft_s < answer.latency_s
+
+
+def test_a_stopped_request_keeps_what_it_said(parrot: Parrot) -> None:
+    serving = ModelServing(Ready(parrot, parrot.words), ROOMY)
+    serving.submit("A", ask("Why?"))
+    serving.submit("B", ask("How?"))
+    for _ in range(5):
+        serving.step()
+    serving.abort("A")
+    while serving.step():
+        pass
+    stopped, whole = serving.answers()
+    assert (stopped.status, whole.status) == ("stopped", "done")
+    assert stopped.texts == (ANSWER[: stopped.num_tokens],) and 0 < stopped.num_tokens < 28
+
+
+@pytest.mark.parametrize(("prompt", "sentence"), [("  ", "is empty"), ("x" * 500, "context of 503 tokens")])
+def test_a_prompt_that_cannot_be_taken_is_refused_in_a_sentence(parrot: Parrot, prompt: str, sentence: str) -> None:
+    serving = ModelServing(Ready(parrot, parrot.words), ROOMY)
+    with pytest.raises(ScenarioError, match=sentence):
+        serving.submit("A", ask(prompt))
+    assert serving.answers() == []
+    serving.submit("B", ask("Why?"))
+    assert [(answer.request_id, answer.prompt) for answer in serving.answers()] == [("B", "Why?")]

@@ -1,0 +1,180 @@
+"""Live: a real model answers, step by step, and the player follows. Every session has a run of its own in one queue."""
+
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from time import monotonic
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.settings import SettingsError
+from scenarios.fields import ScenarioError
+from viz.pages.parts import live_answers, live_controls, live_model, live_replay, page
+from viz.pages.parts.live_model import ModelServing, Ready
+from viz.pages.parts.live_runs import Ask, LiveRun, LiveRunError, LiveRuns, LiveState
+from viz.player import follow
+
+RUN, SENT, PROBLEM, NUMBER, TOLD, REPLAY = (
+    f"live {name}" for name in ("run", "sent", "problem", "number", "told", "replay")
+)
+# deliveries that are sent again with each new one, because the browser may leave some of them out
+NUM_SENT = 5
+# seconds between two looks at a run
+EVERY = {LiveState.WAITING: 1.0, LiveState.RUNNING: 0.4, LiveState.IDLE: 2.0}
+# seconds that a session may be away before its run ends
+ABSENCE = 20.0
+_NUMBERS = count(1)
+
+
+@st.cache_resource(show_spinner=False)
+def live_runs() -> LiveRuns:
+    return LiveRuns()
+
+
+def main() -> None:
+    page.begin()
+    ready = _model()
+    if ready is None:
+        return
+    run: LiveRun | None = st.session_state.get(RUN)
+    state = None if run is None else run.state
+    if run is not None:
+        _hear(run)
+    every = None if state is None else EVERY.get(state)
+    with page.bar():
+        if run is not None and state is not None:
+            st.fragment(_beside, run_every=every)(run, state)
+            if not run.is_over:
+                live_controls.more_box(lambda asks: _told(_add, run, asks))
+        if state in (LiveState.WAITING, LiveState.RUNNING):
+            st.button("Stop run", key="live-end", on_click=live_runs().end, args=(run,))
+        else:
+            live_controls.prompts_box()
+            live_controls.live_settings_box(lambda: _told(_begin, ready))
+            st.button("Start", type="primary", key="live-start", on_click=_told, args=(_begin, ready))
+    if problem := st.session_state.get(PROBLEM):
+        tag, sentence = problem
+        page.notice("live", tag, sentence, "Close", lambda: st.session_state.pop(PROBLEM, None))
+    if run is None:
+        page.headline(
+            "A real model, step by step",
+            f"{live_model.of_model(ready.model)}. Look at the prompts and press Start: the words of questions and answers "
+            "appear in the blocks that hold them.",
+        )
+        return
+    st.fragment(_followed, run_every=every)(run)
+    if st.session_state.pop(REPLAY, False):
+        live_replay.window(live_runs(), run)
+
+
+def _model() -> Ready | None:
+    """The model, or None while the page says what is to be done for it."""
+    model = live_model.the_model()
+    job = model.job()
+    if job is not None:
+        return page.result_of(job, "The model is being loaded", model.begin, "Try again", model.begin, is_player=False)
+    page.headline("A real model, step by step")
+    try:
+        way = live_model.way_to_it()
+    except ScenarioError as error:
+        page.problem(str(error))
+        return None
+    st.text("This page runs SmolLM2-135M-Instruct on this machine; it is fetched once and then needs no network.")
+    st.button(way, type="primary", key="live-fetch", on_click=model.begin)
+    return None
+
+
+def _told(act: Callable[..., Any], *args: Any) -> None:
+    """Do it; what cannot be done is one sentence on the page."""
+    st.session_state.pop(PROBLEM, None)
+    try:
+        act(*args)
+    except (SettingsError, ScenarioError, LiveRunError) as error:
+        st.session_state[PROBLEM] = ("Not possible", str(error))
+
+
+def _begin(ready: Ready) -> None:
+    asks, settings = live_controls.asks(), live_controls.settings()
+    if (old := st.session_state.get(RUN)) is not None:
+        live_runs().end(old)
+    serving = ModelServing(ready, settings)
+    run = live_runs().begin("live", live_controls.title(), serving, asks, _presence())
+    st.session_state[RUN], st.session_state[NUMBER], st.session_state[TOLD] = run, next(_NUMBERS), 0
+    st.session_state[SENT] = deque([0], maxlen=NUM_SENT)
+
+
+def _add(run: LiveRun, asks: list[Ask]) -> None:
+    live_runs().add(run, asks)
+    page.close_popover("more")
+
+
+def _presence() -> Callable[[], bool]:
+    """Says whether this session is still there; a short loss of the connection does not count."""
+    context = get_script_run_ctx()
+    if context is None:
+        return lambda: True
+    session, seen = context.session_id, [monotonic()]
+
+    def is_there() -> bool:
+        if not exists() or get_instance().is_active_session(session):
+            seen[0] = monotonic()
+        return monotonic() - seen[0] < ABSENCE
+
+    return is_there
+
+
+def _hear(run: LiveRun) -> None:
+    """Take up what the engine has refused, and why it has failed."""
+    told = st.session_state[TOLD]
+    new = run.refused[told:]
+    st.session_state[TOLD] = told + len(new)
+    if new:
+        more = "" if len(new) == 1 else f" ({len(new) - 1:,} more were not taken either.)"
+        st.session_state[PROBLEM] = ("Not taken", new[0] + more)
+    if run.state is LiveState.FAILED and run.problem:
+        st.session_state[PROBLEM], run.problem = ("The run has ended", run.problem), ""
+
+
+def _beside(run: LiveRun, state: LiveState) -> None:
+    """Where the run stands, and the answers; the whole page is drawn anew when that changes what can be done."""
+    if run.state is not state or len(run.refused) != st.session_state[TOLD]:
+        st.rerun()
+    with st.container(key="live-beside", horizontal=True, vertical_alignment="center", wrap=False):
+        with st.container(key="live-state"):
+            st.text(_place(run, state))
+        is_asked = live_answers.box(run, live_runs())
+    if is_asked:
+        st.session_state[REPLAY] = True
+        page.close_popover("answers")
+        st.rerun()
+
+
+def _place(run: LiveRun, state: LiveState) -> str:
+    before = live_runs().place(run)
+    if state is LiveState.WAITING and before:
+        return "1 run is before this one" if before == 1 else f"{before} runs are before this one"
+    return {
+        LiveState.IDLE: "All is answered",
+        LiveState.ENDED: "This run is over",
+        LiveState.FAILED: "This run has failed",
+    }.get(state, "The model answers")
+
+
+def _followed(run: LiveRun) -> None:
+    """The player; it gets what is new again and again while the run goes on."""
+    sent: deque[int] = st.session_state[SENT]
+    end = len(run.arriving)
+    data = run.arriving.since(sent[0])[: end - sent[0]]
+    missing = follow(data, sent[0], key=f"player-live-{st.session_state[NUMBER]}")
+    if missing is not None and missing <= end:
+        sent.clear()
+        sent.append(missing)
+        return
+    if end > sent[-1]:
+        sent.append(end)
+
+
+main()

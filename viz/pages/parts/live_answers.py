@@ -1,0 +1,48 @@
+"""The answers of a live run as text, as far as they have come, in a popover: each can be stopped, the run can be saved."""
+
+import streamlit as st
+
+from viz.pages.parts import download, page
+from viz.pages.parts.live_runs import Answer, LiveRun, LiveRuns, LiveState
+
+MAX_SHOWN = 30
+"""Answers that are shown, the latest ones."""
+
+
+def box(run: LiveRun, runs: LiveRuns) -> bool:
+    """The popover; whether its button for the simulator was pressed."""
+    with page.popover("Answers", "answers"):
+        for answer in reversed(run.answers[-MAX_SHOWN:]):
+            _answer(run, runs, answer)
+        for sentence in run.refused[-MAX_SHOWN:]:
+            st.text(f"Not taken: {sentence}")
+        if len(run.answers) > MAX_SHOWN:
+            st.text(f"The latest {MAX_SHOWN} of {len(run.answers):,} requests.")
+        if not run.answers and not run.refused:
+            st.text("Nobody has been answered yet.")
+        if run.state not in (LiveState.IDLE, LiveState.ENDED):
+            return False
+        with st.container(horizontal=True, key="live-after"):
+            st.download_button(
+                "Saved run (.kvscope)",
+                lambda: download.saved_run(run.trace or run.arriving.trace()),
+                "live.kvscope",
+                "application/octet-stream",
+                key="live-download",
+                on_click="ignore",
+            )
+            return st.button("Replay by the simulator", key="live-replay")
+
+
+def _answer(run: LiveRun, runs: LiveRuns, answer: Answer) -> None:
+    name = answer.request_id
+    with st.container(key=f"answer-{name}", border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            first = "" if answer.ttft_s is None else f", first after {answer.ttft_s * 1000:,.0f} ms"
+            st.text(f"{name}: {answer.num_tokens:,} tokens{first}, {answer.status or 'going on'}", width="stretch")
+            if not answer.status and not run.is_over:
+                st.button("Stop", key=f"live-stop-{name}", on_click=runs.stop, args=(run, name))
+        st.text(answer.prompt if len(answer.prompt) <= 400 else f"{answer.prompt[:400]} …")
+        for text in answer.texts:
+            if text:
+                st.text(text)

@@ -1,0 +1,139 @@
+// What is in the blocks of a real model: for each running sequence its blocks, one after the other, with the words of their
+// tokens. The prompt is regular, the answer bold, what is written in this frame yellow. Below, who waits and what was said.
+definePanel({
+  name: "words",
+  place: "left",
+  needs: run => run.player.showsWords,
+  create(view, box) {
+    const canvas = box.canvas();
+    box.head.append(...wordsButton(view));
+    return {
+      draw(frame) {
+        const {words} = view;
+        box.title(words.texts, words.textsRemark);
+        const [width, height] = canvas.begin(view);
+        const rows = [...frame.running.map(s => ({s, blocks: textBlocks(frame, s)})), ...quietRows(frame, words)];
+        box.say(rows.length ? "" : words.nobodyRuns);
+        drawTexts(canvas, frame, view, rows, width, height);
+        canvas.label(rows.map(({s, blocks, text}) => `${frame.run.sequenceName(s)}: ${text ?? blocks.map(({id, tokens}) => `${id} ${tokens.map(token => token.text).join("")}`).join(" | ")}`).join("; "));
+      },
+    };
+  },
+});
+
+// The way from the words to the pictures of memory and back.
+function wordsButton({player, words}) {
+  const shown = player.run.player;
+  return shown.showsWords == null ? [] : [button(words.wordsOrMemory, () => {
+    shown.showsWords = !shown.showsWords;
+    player.showPanes();
+  }, {class: "kv-key"})];
+}
+
+function wordAt(run, s, position) {
+  const request = run.requests[run.requestOf[s]];
+  return run.words[position < request.prompt_len ? request.first_sequence : s]?.[position] ?? "·";
+}
+
+function textOf(run, s, first, past) { return range(Math.max(0, past - first), first).map(i => wordAt(run, s, i)).join("").trim(); }
+
+// [{id, slot, tokens: [{text, isBold, isNew}]}]
+function textBlocks(frame, s) {
+  const {run} = frame, size = run.blockSize, {block: ids} = frame.columns("tables");
+  const stored = frame.columns("sequences").num_computed_tokens[s];
+  const old = Math.max(frame.before("sequences", "num_computed_tokens", s), ...frame.happened("hit").map(({sequence, amount}) => (sequence === s ? amount : 0)));
+  return Array.from(tableOf(frame, s), slot => {
+    const first = run.tracks.tables.keys[1][slot] * size;
+    return {id: ids[slot], slot, tokens: range(clamp(stored - first, 0, size), first).map(position => ({
+      text: wordAt(run, s, position), isBold: position >= run.requests[run.requestOf[s]].prompt_len, isNew: position >= old,
+    }))};
+  });
+}
+
+// Those who wait, with the reason, and those who are done, with their last words; the latest one first.
+function quietRows(frame, words) {
+  const {run} = frame, {status, num_tokens: known} = frame.columns("sequences");
+  const done = range(status.length).filter(s => status[s] === STATUS.FINISHED).reverse();
+  return [...frame.waiting.map(r => ({s: run.requests[r].first_sequence, text: `${words.status[1]}: ${waitText(frame, r, false, frame.decision(r), words) || queueText(frame, r, words)}`})),
+    ...done.map(s => ({s, text: textOf(run, s, run.requests[run.requestOf[s]].prompt_len, known[s])}))];
+}
+
+// The largest type in which everything fits; at the smallest one blocks in the middle are left out, then rows at the end.
+function drawTexts({paint, hits}, frame, view, rows, width, height) {
+  const {k, words, theme} = view, {run} = frame;
+  const left = 170 * k, full = rows.filter(row => row.blocks), quiet = rows.length - full.length;
+  let size, pitch;
+  for (const wanted of [17, 14.5, 12.5]) {
+    size = wanted * k;
+    pitch = 2.75 * size + 8 * k;
+    for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, Infinity, k);
+    if (total(full.map(row => row.lines.length * pitch + 6 * k)) + Math.min(quiet, 4) * 24 * k <= height) break;
+  }
+  const room = height - Math.min(quiet, 2) * 24 * k;
+  if (total(full.map(row => row.lines.length * pitch + 6 * k)) > room)
+    for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, Math.max(1, Math.floor((room / full.length - 6 * k) / pitch)), k);
+  const rings = [];
+  let y = 4 * k, hidden = 0;
+  for (const {s, lines, text} of rows) {
+    const tall = lines ? Math.max(1, lines.length) * pitch : 24 * k;
+    if (hidden || y + tall - 8 * k > height) { hidden++; continue; }
+    paint.clipped(0, y - 9 * k, width + 9 * k, tall + 18 * k, () => {
+      paint.ctx.translate(0, y);
+      drawName(paint, run, s, 0, 40 * k, lines ? Math.min(40 * k, pitch - 8 * k) : 19 * k, k);
+      if (!lines) return paint.text(54 * k, 14.5 * k, text, {size: 13.5 * k, fill: theme.ink2, max: width - 54 * k});
+      speedTexts(frame, s, words).forEach((line, i) => paint.text(50 * k, (14 + 17 * i) * k, line, {size: (i ? 12 : 13) * k, weight: i ? 400 : 650, fill: i ? theme.ink2 : theme.ink, max: left - 54 * k}));
+    });
+    hits.add([0, y, 40 * k, tall], "s", s, run);
+    lines?.forEach((line, i) => {
+      for (const block of line) drawTextBlock(paint, frame, block, [left + block.x, y + i * pitch, block.width, pitch - 8 * k], s, size, k, rings, hits);
+    });
+    y += tall + (lines ? 6 * k : 0);
+  }
+  paint.rings(rings, 0.8 * k);
+  if (hidden) paint.text(width, height, words.more(hidden), {size: 12 * k, align: "right", fill: theme.ink2, ground: theme.paper});
+  view.selection.outline(paint, frame, 0.8 * k, marks => [...hits.boxes("b", id => marks.blocks.has(id), 4 * k), ...hits.boxes("s", id => marks.sequences.has(id), 4 * k)]);
+}
+
+// Blocks in lines with their `x` and `width`; when there are too many lines the second block gives way to a "+n", which grows.
+function brokenLines(paint, blocks, size, room, slots, most, k) {
+  for (let skipped = 0; ; skipped++) {
+    const lines = [];
+    let x = Infinity;
+    for (const block of skipped ? [blocks[0], {skipped}, ...blocks.slice(1 + skipped)] : blocks) {
+      const text = block.skipped ? 20 * k : total(block.tokens.map(token => paint.measure(token.text, size, token.isBold ? 700 : 400))) + (slots - block.tokens.length) * size * 0.7;
+      const width = Math.min(room, Math.max(34 * k, text + 20 * k));
+      if (x + width > room) { x = 0; lines.push([]); }
+      lines.at(-1).push({...block, x, width});
+      x += width + 8 * k;
+    }
+    if (lines.length <= most || skipped + 2 >= blocks.length) return lines;
+  }
+}
+
+// "16 new tokens", "9.1 / s · first 212 ms"
+function speedTexts(frame, s, words) {
+  const {run, column} = frame, {arrival_s: arrived, prompt_len: prompt} = run.requests[run.requestOf[s]];
+  const count = Math.max(0, frame.columns("sequences").num_tokens[s] - prompt), lane = run.lanes.ofSequence[s];
+  const first = run.endTime[lane.find(({status}) => status === STATUS.DECODE)?.from - 1], passed = run.endTime[column] - first;
+  return [words.newTokens(count), passed > 0 && count > 1 ? words.speed(((count - 1) / passed).toFixed(1), formatTime(first - arrived)) : ""];
+}
+
+function drawTextBlock(paint, frame, {id, slot, skipped, tokens}, [x, y, w, h], s, size, k, rings, hits) {
+  const {run} = frame, {theme} = paint;
+  if (skipped) return paint.text(x + w / 2, y + h * 0.6, "+" + skipped, {size, align: "center", fill: theme.ink2});
+  const count = frame.columns("blocks").ref_count[id], isShared = count > 1, isOpen = tokens.length < run.blockSize;
+  const hue = theme.hues[isShared ? "S" : run.hues.of(s)], fill = isOpen ? theme.ink : hue.on, ground = isShared ? (isOpen ? theme.paper : hue.solid) : null;
+  paint.block(x, y, w, h, hue, {isOpen, isShared, radius: 5 * k});
+  paint.text(x + 9 * k, y + 13 * k, id, {size: 11.5 * k, weight: 550, fill, ground});
+  if (isShared) drawBadge(paint, x + w - 4 * k, y + 2 * k, 12 * k, "×" + count, false);
+  let at = x + 9 * k;
+  const end = x + w - 6 * k, base = y + h - 0.55 * size;
+  for (const {text, isBold, isNew} of tokens) {
+    const weight = isBold ? 700 : 400;
+    if (isNew) paint.rect(at - 2 * k, base - size, Math.min(paint.measure(text, size, weight) + 3 * k, end - at + 2 * k), size * 1.35, {fill: theme.now, stroke: theme.nowEdge, radius: 3 * k});
+    at += paint.text(at, base, text, {size, weight, fill: isNew ? theme.onNow : fill, ground: isNew ? null : ground, pad: 0.5, max: end - at});
+  }
+  for (; at + 0.6 * size < end && isOpen; at += 0.7 * size) paint.line([[at + 0.15 * size, base + 2 * k], [at + 0.6 * size, base + 2 * k]], {stroke: hue.solid, width: 1.6 * k});
+  hits.add([x, y, w, h], "b", id, run);
+  if (frame.changedSlots.has(slot) || frame.changedBlocks.has(id)) rings.push([x, y, w, h, 5 * k]);
+}
