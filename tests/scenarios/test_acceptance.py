@@ -56,6 +56,14 @@ def test_a_row_that_is_built_passes_and_says_where_to_see_it(report, row_id):
     assert row["ours"]
 
 
+def test_a_number_that_no_page_shows_names_the_command_and_the_file_that_compute_it(report):
+    where = {row["id"]: row["where"] for row in report["rows"]}
+    assert where["A01"] == "python -m scenarios check, computed in scenarios/acceptance/a.py"
+    assert where["H09"] == "python -m scenarios check, computed in scenarios/acceptance/hits.py"
+    assert where["H03"] == "Stage: thousand-shared-tree"
+    assert where["A22"] == ""
+
+
 def test_no_row_fails_and_the_counts_are_those_of_the_rows(report):
     passed = Counter(row["passed"] for row in report["rows"])
     assert (report["passed"], report["failed"]) == (passed[True], 0)
