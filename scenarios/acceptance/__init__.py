@@ -12,7 +12,7 @@ from scenarios.acceptance.lab import Lab
 from scenarios.acceptance.row import Outcome, Row
 
 ROWS: tuple[Row, ...] = tuple(row for section in (a, b, c, d, e, f, g, h, i, j, l) for row in section.ROWS)
-COMMAND = "scenarios check"
+COMMAND = "python -m scenarios check"
 
 
 def check(progress: Callable[[Row], None] | None = None) -> dict[str, Any]:
@@ -34,11 +34,18 @@ def check(progress: Callable[[Row], None] | None = None) -> dict[str, Any]:
                 "expected": row.expected,
                 "ours": outcome.ours,
                 "passed": outcome.passed,
-                "where": row.where or (COMMAND if row.compute else ""),
+                "where": row.where or _computed_in(row),
             }
         )
     passed = [row["passed"] for row in rows]
     return {"rows": rows, "passed": passed.count(True), "failed": passed.count(False)}
+
+
+def _computed_in(row: Row) -> str:
+    """For a number that no page shows: the command that computes it, and the file of its formula."""
+    if row.compute is None:
+        return ""
+    return f"{COMMAND}, computed in {row.compute.__module__.replace('.', '/')}.py"
 
 
 def _outcome(row: Row, lab: Lab) -> Outcome:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scenarios.acceptance import ROWS, check
 from scenarios.commands.progress import ProgressLine
-from scenarios.commands.table import table
+from scenarios.commands.table import table, terminal_width, wrapped
 
 PASSED, FAILED, OPEN, CITED = STATES = ("passed", "failed", "not built yet", "cited")
 MARKS = {PASSED: "pass", FAILED: "FAIL", OPEN: "-", CITED: "cited"}
@@ -40,8 +40,9 @@ def execute(arguments: Namespace) -> int:
             (row["id"], row["class"], MARKS[state_of(row)], row["title"], row["expected"], row["ours"])
             for row in report["rows"]
         ]
-        print(table(("id", "class", "", "item", "expected", "ours"), rows))
+        width = terminal_width()
+        print(table(("id", "class", "", "item", "expected", "ours"), rows, width=width))
         counts = Counter(map(state_of, report["rows"]))
-        print(LEGEND)
+        print("\n".join(wrapped(LEGEND, width)))
         print(", ".join(f"{counts[state]} {state}" for state in STATES))
     return 1 if report["failed"] else 0

@@ -1,7 +1,4 @@
-"""The gallery as browser tests open it: with all its cards, links and pictures.
-
-Until the last picture is drawn, cards are put in place again and again, and a click may meet one that is about to go.
-"""
+"""The gallery as browser tests open it: with all its cards, links and pictures."""
 
 from playwright.sync_api import Page, expect
 

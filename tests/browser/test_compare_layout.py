@@ -23,6 +23,29 @@ def test_the_four_numbers_are_those_of_the_mock_up(page: Page, tmp_path: Path) -
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "names", "told"),
+    [
+        # the runs differ in static_start too, which says nothing of continuous batching
+        (
+            "step-by-step",
+            BATCHES,
+            "static against continuous, on the same 5 requests · what differs: static batching against continuous batching",
+        ),
+        (
+            "four-samples",
+            ("shared", "shared"),
+            "shared against shared, on the same 1 request · the same settings",
+        ),
+    ],
+)
+def test_the_line_under_the_title_says_what_is_compared(
+    page: Page, tmp_path: Path, name: str, names: tuple[str, ...], told: str
+) -> None:
+    player = show(page, tmp_path, comparison(name, names)[1])
+    expect(player.locator(".kv-title p")).to_have_text(told)
+
+
 def test_three_runs_on_paged_and_contiguous_memory_stand_side_by_side(page: Page, tmp_path: Path) -> None:
     traces, blobs = comparison("last-block", ("paged", "max", "pow2"))
     player = show(page, tmp_path, blobs)

@@ -1,8 +1,11 @@
-"""Pages come and go: whatever of ours listens to the window or the document leaves with the page that needed it."""
+"""Pages come and go: whatever of ours listens to the window or the document leaves with the page that needed it, a new page
+begins at its top, and no click says two things to the server at once."""
 
 from collections import Counter
 
 from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.gallery_page import open_gallery
 
 PATIENCE = 60_000
 NUM_ROUNDS = 3
@@ -75,3 +78,32 @@ def test_going_round_the_pages_leaves_no_listener_behind(context: BrowserContext
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     expect(player).to_have_attribute("data-frame", "1")
+
+
+SCROLLED = """document.querySelector('[data-testid="stMain"]').scrollTop"""
+
+
+def test_a_scenario_from_the_end_of_the_gallery_begins_at_its_top(page: Page, app_url: str) -> None:
+    """The page is kept high, so that nothing else takes the scroller back."""
+    open_gallery(page, app_url)
+    page.add_style_tag(content=".stMainBlockContainer { min-height: 6000px; }")
+    last = page.locator('[class*="st-key-card-"] a').last
+    last.scroll_into_view_if_needed()
+    assert page.evaluate(SCROLLED) > 500
+    last.click()
+    expect(page.locator('.kv[data-ready="true"][data-hash]')).to_be_visible(timeout=PATIENCE)
+    assert page.evaluate(SCROLLED) == 0
+
+
+def test_a_click_beside_an_open_popover_says_one_thing_to_the_server(page: Page, app_url: str) -> None:
+    """Closing it and choosing a tab are one click; Streamlit warns where the two belong to different fragments."""
+    warnings: list[str] = []
+    page.on("console", lambda message: warnings.append(message.text) if "fragment" in message.text else None)
+    page.goto(f"{app_url}/stage?scenario=four-samples")
+    expect(page.locator('.kv[data-ready="true"][data-hash]')).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Story", exact=True).click()
+    expect(page.get_by_test_id("stPopoverBody")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("tab", name="KV memory").click()
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0, timeout=PATIENCE)
+    expect(page.get_by_test_id("stVegaLiteChart").first).to_be_visible(timeout=PATIENCE)
+    assert warnings == []

@@ -76,6 +76,20 @@ def test_a_refused_setting_keeps_the_form_open(page: Page, app_url: str) -> None
     expect(_settings(page)).to_be_visible()
 
 
+def test_a_job_that_takes_long_has_one_bar_and_a_stop(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/check")
+    again = page.get_by_role("button", name="Compute again")
+    expect(again).to_be_visible(timeout=PATIENCE)
+    again.click()
+    expect(page.get_by_role("button", name="Stop")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
+    # drawn again and again while it goes on
+    page.wait_for_timeout(1000)
+    expect(page.get_by_test_id("stProgress")).to_have_count(1)
+    expect(page.get_by_role("table")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+
+
 def test_one_step_back_leads_from_a_card_to_the_gallery(page: Page, app_url: str) -> None:
     open_gallery(page, app_url)
     page.get_by_role("link", name=FOUR, exact=True).click()

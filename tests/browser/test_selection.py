@@ -108,7 +108,7 @@ def test_the_log_holds_every_event_and_draws_only_what_is_in_sight(page: Page, o
     root.focus()
     page.keyboard.press("e")
     count = len(Sentences.of(trace).rows)
-    expect(page.locator("[data-panel=log] .kv-heading")).to_contain_text(f"{count:,} events")
+    expect(page.locator("[data-panel=log] .kv-heading")).to_contain_text(f"{count:,} sentences")
     lines = page.locator(".kv-log button")
     assert 3 < lines.count() < 30
     here = int(root.get_attribute("data-event") or "")

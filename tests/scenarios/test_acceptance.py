@@ -69,6 +69,14 @@ def test_chunks_have_the_logits_of_the_whole_prompt_where_there_is_torch(report)
     assert row["ours"].startswith("50 tokens cut by budgets of 1, 7, 16: 53, 11, 7 steps, logits within ")
 
 
+def test_a_number_that_no_page_shows_names_the_command_and_the_file_that_compute_it(report):
+    where = {row["id"]: row["where"] for row in report["rows"]}
+    assert where["A01"] == "python -m scenarios check, computed in scenarios/acceptance/a.py"
+    assert where["H09"] == "python -m scenarios check, computed in scenarios/acceptance/hits.py"
+    assert where["H03"] == "Stage: thousand-shared-tree"
+    assert where["A22"] == ""
+
+
 def test_no_row_fails_and_the_counts_are_those_of_the_rows(report):
     passed = Counter(row["passed"] for row in report["rows"])
     assert (report["passed"], report["failed"]) == (passed[True], 0)

@@ -171,7 +171,7 @@ def test_a_pane_that_cannot_be_computed_is_named_and_the_other_stays(monkeypatch
     app = _open({"scenario": "ten-iterations", "p.seed": "77"})
     assert not app.exception
     assert len(_blobs(app)) == 1
-    assert "Without continuous, seed 77" in _texts(app) and "this run is too large." in _texts(app)
+    assert "Without continuous (Seed: 77)" in _texts(app) and "this run is too large." in _texts(app)
 
 
 def test_the_runs_of_an_uploaded_scenario_file_are_its_own() -> None:

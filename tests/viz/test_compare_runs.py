@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from io import BytesIO
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,23 @@ def test_a_link_names_runs_and_their_settings() -> None:
     comparison, problem = _read(link)
     assert problem is None
     assert comparison == Comparison("ten-iterations", (Pane("static"), Pane("static", {"max_num_seqs": 2})))
-    assert comparison.labels == ["static", "static, max_num_seqs 2"]
+    assert comparison.labels == ["static", "static (Sequences at a time: 2)"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "label"),
+    [
+        ({}, "static"),
+        ({"block_size": 8}, "static (Tokens in a block: 8)"),
+        (
+            {"max_num_seqs": None, "eviction": "lfu", "seed": 3},
+            "static (Sequences at a time: no limit, Evicted first: used least often (lfu) and 1 more)",
+        ),
+        ({"prefix_caching": True, "block_script": [7, 2]}, "static (Keep full blocks known: yes, First blocks: 7, 2)"),
+    ],
+)
+def test_a_changed_run_is_called_in_the_words_of_the_settings_form(changes: dict[str, Any], label: str) -> None:
+    assert Pane("static", changes).label == label
 
 
 def test_the_parameters_of_a_comparison_lead_back_to_it() -> None:

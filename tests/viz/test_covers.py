@@ -41,6 +41,16 @@ def _words(svg: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", catalogue.load())
+def test_the_recorded_picture_is_the_one_that_its_run_gives(name: str) -> None:
+    scenario = catalogue.load()[name]
+    assert covers.recorded_at(scenario).read_text(encoding="utf-8") == covers.cover(scenario)
+
+
+def test_every_recorded_picture_belongs_to_a_scenario() -> None:
+    assert {path.name for path in covers.RECORDED.iterdir()} == {f"{name}.svg" for name in catalogue.load()}
+
+
+@pytest.mark.parametrize("name", catalogue.load())
 def test_every_scenario_has_a_picture_that_is_well_formed_and_small(name: str) -> None:
     svg = covers.cover(catalogue.load()[name])
     assert len(_elements(svg, "rect") + _elements(svg, "path", "solid")) > 5
@@ -205,6 +215,6 @@ def test_blocks_that_nobody_reads_are_dashed_and_kept() -> None:
     assert kept == 32 and len(_elements(svg, "rect", "kept")) == kept
 
 
-def test_a_picture_to_come_has_the_outlines_of_one() -> None:
+def test_a_picture_that_is_missing_has_the_outlines_of_one() -> None:
     assert len(_elements(covers.blank(), "rect", "place")) == 8
     assert _elements(covers.cover(catalogue.load()["four-samples"]), "rect", "place") == []

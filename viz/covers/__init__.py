@@ -3,6 +3,9 @@
 A cover is the frame of one bookmark of the scenario (`Scenario.cover`), in the anatomy of the player's panels at the size
 of a card; a scenario without such a bookmark compares what its runs do with the memory. Which picture a frame gets
 follows from the run alone, so a new scenario has one at once. Colours are classes, see `covers.css`.
+
+Runs of some scenarios take a second, so what was drawn is kept in `recorded/`; the tests draw every cover again and
+compare. A change that is meant is recorded anew by `python -m viz.covers [NAME ...]`.
 """
 
 from collections.abc import Callable
@@ -20,6 +23,13 @@ from viz.covers.tree import draw_tree
 
 LANGUAGE = "en"
 NUM_PLACES = 8
+RECORDED = Path(__file__).with_name("recorded")
+
+
+def picture(scenario: Scenario) -> str:
+    """The recorded cover of a scenario of the catalogue, drawn now where there is none."""
+    path = recorded_at(scenario)
+    return path.read_text(encoding="utf-8") if path.is_file() else cover(scenario)
 
 
 def cover(scenario: Scenario) -> str:
@@ -32,11 +42,15 @@ def cover(scenario: Scenario) -> str:
 
 
 def blank() -> str:
-    """The outlines of a picture that is still to be drawn, of the same size."""
+    """The outlines of a picture that could not be drawn, of the same size."""
     drawing, grid = Drawing(), grid_of(range(NUM_PLACES))
     for block in range(NUM_PLACES):
         drawing.rect(grid.box(block), "place", grid.width * 0.09)
     return drawing.svg()
+
+
+def recorded_at(scenario: Scenario) -> Path:
+    return RECORDED / f"{scenario.name}.svg"
 
 
 def stylesheet() -> str:

@@ -1,12 +1,12 @@
 """Start: the gallery of scenarios. Each card is a small real picture and one question; it opens the Stage."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from scenarios.scenario import CHIPS, Scenario
 from viz.pages.parts import address, gallery, page, runs
-from viz.pages.parts.gallery import LANGUAGE, Pictures
+from viz.pages.parts.gallery import LANGUAGE
 from viz.pages.parts.links import Choice, quoted
 
 COLUMNS = 4
@@ -34,9 +34,7 @@ def main() -> None:
     if not shown:
         _nothing(chip, search)
         return
-    pictures = gallery.pictures(catalogue)
-    pictures.job.wait(gallery.PATIENCE)
-    _cards(shown, pictures)
+    _cards(shown, gallery.pictures(catalogue))
 
 
 def _follow_link(chips: Sequence[str]) -> None:
@@ -77,20 +75,12 @@ def _nothing(chip: str, search: str) -> None:
     page.problem(f"No scenario{of_chip} has {quoted(search)} in it.", "Show all", show_all, tag="Not found")
 
 
-def _cards(shown: Sequence[Scenario], pictures: Pictures) -> None:
-    """The cards; while pictures are still being drawn they are asked for again."""
-    pending = not pictures.job.ended
-
-    def draw() -> None:
-        for first in range(0, len(shown), COLUMNS):
-            row = st.columns(COLUMNS)
-            for column, scenario in zip(row, shown[first : first + COLUMNS], strict=False):
-                with column:
-                    _card(scenario, pictures.of(scenario.name))
-        if pending and pictures.job.ended:
-            st.rerun()
-
-    st.fragment(draw, run_every=0.5 if pending else None)()
+def _cards(shown: Sequence[Scenario], pictures: Mapping[str, str]) -> None:
+    for first in range(0, len(shown), COLUMNS):
+        row = st.columns(COLUMNS)
+        for column, scenario in zip(row, shown[first : first + COLUMNS], strict=False):
+            with column:
+                _card(scenario, pictures[scenario.name])
 
 
 def _card(scenario: Scenario, svg: str) -> None:

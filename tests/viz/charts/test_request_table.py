@@ -12,6 +12,7 @@ from engine.loop import simulate
 from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
 from engine.workload import ListWorkload
+from tests.engine.test_early_ends import STOP, finish, live, submit
 from viz.charts.drawing import Measured
 from viz.pages.parts.request_table import as_csv, columns, safe
 
@@ -48,7 +49,7 @@ def test_a_row_says_what_became_of_a_request() -> None:
         "output tokens": 2,
         "asked for": 2,
         "status": "finished",
-        "reason": "",
+        "reason": "length",
         "first token after s": 0.1,
         "latency s": 0.2,
         "latency per token s": 0.1,
@@ -56,6 +57,28 @@ def test_a_row_says_what_became_of_a_request() -> None:
         "measured ttft s": None,
     }
     assert _table()["measured ttft s"][1:] == [0.25] * 5 + [None]
+
+
+def test_a_row_says_how_an_answer_ended() -> None:
+    """A says its stop token second, B has all 4 tokens, C is taken back while it waits, D while one of two samples has
+    stopped."""
+    engine = live(Settings(block_size=4, num_blocks=16, max_num_seqs=4), A=[1, STOP], D0=[STOP])
+    for name, n in (("A", 1), ("B", 1), ("D", 2), ("C", 1)):
+        submit(engine, name, 4, max_tokens=4, n=n)
+    engine.step()
+    engine.step()
+    engine.abort("C")
+    engine.abort("D")
+    finish(engine)
+    measured = Measured.of(engine.trace())
+    table = columns(measured.trace, measured.metrics)
+    rows = dict(zip(table["request"], zip(table["status"], table["reason"], strict=True), strict=True))
+    assert rows == {
+        "A": ("finished", "stop"),
+        "B": ("finished", "length"),
+        "C": ("aborted", "abort"),
+        "D": ("aborted", "stop, abort"),
+    }
 
 
 def test_a_refused_request_names_the_rule_with_its_numbers() -> None:

@@ -20,6 +20,7 @@ from scenarios.scenario import Scenario
 from scenarios.source import Cut
 from viz.pages.parts import address, links, runs, upload_link, uploads
 from viz.pages.parts.links import PREFIX, Choice, quoted
+from viz.pages.parts.settings_form import told
 from viz.pages.parts.upload_link import Visit
 from viz.pages.parts.uploads import Upload
 from viz.player import MAX_RUNS
@@ -43,11 +44,11 @@ class Pane:
 
     @property
     def label(self) -> str:
-        """ "static", "static, block_size 8", "static, block_size 8, num_blocks 96 and 2 more"."""
-        changes = [f"{name} {links.written(value)}" for name, value in self.changes.items()]
+        """ "static", "static (Tokens in a block: 8)", "static (Tokens in a block: 8, Kept free: 0.1 and 2 more)"."""
+        changes = [told(name, value) for name, value in self.changes.items()]
         more = len(changes) - MAX_NAMED_CHANGES
-        label = ", ".join((self.run, *changes[:MAX_NAMED_CHANGES]))
-        return f"{label} and {more} more" if more > 0 else label
+        named = ", ".join(changes[:MAX_NAMED_CHANGES]) + (f" and {more} more" if more > 0 else "")
+        return f"{self.run} ({named})" if named else self.run
 
 
 @dataclass(frozen=True)

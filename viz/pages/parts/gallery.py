@@ -1,7 +1,7 @@
 """The gallery of the Start page: the pictures of all scenarios, and which of them a search finds.
 
-Pictures are drawn once for all visitors, in the background, small runs first; until its picture is there a card shows
-the outlines of one. `/` puts the cursor into the search box.
+Pictures are read once for all visitors; a card whose picture cannot be had shows the outlines of one. `/` puts the cursor
+into the search box.
 """
 
 import logging
@@ -14,13 +14,9 @@ import streamlit as st
 
 from scenarios.scenario import Scenario
 from viz import covers
-from viz.pages.parts.jobs import Job, Report
 
 LOG = logging.getLogger(__name__)
 LANGUAGE = "en"
-GENERATED = 1_000_000
-PATIENCE = 0.5
-"""Seconds that a page waits for the pictures before it shows the cards without some of them."""
 
 _CSS = f"<style>{Path(__file__).with_name('gallery.css').read_text(encoding='utf-8')}</style>"
 
@@ -84,37 +80,19 @@ def _text(scenario: Scenario) -> str:
     return " ".join(words).casefold()
 
 
-class Pictures:
-    """The covers by name of their scenario, filled while `job` runs."""
-
-    def __init__(self, scenarios: Mapping[str, Scenario]) -> None:
-        self._drawn: dict[str, str] = {}
-        self.job: Job[None] = Job(lambda report: self._draw(scenarios, report))
-
-    def of(self, name: str) -> str:
-        """One `<svg>` element; an empty one while there is no picture."""
-        return self._drawn.get(name, covers.blank())
-
-    def _draw(self, scenarios: Mapping[str, Scenario], report: Report) -> None:
-        for name, scenario in sorted(scenarios.items(), key=lambda item: _effort(item[1])):
-            report(len(self._drawn) / len(scenarios), name)
-            try:
-                self._drawn[name] = covers.cover(scenario)
-            except Exception:
-                LOG.exception("the cover of %s could not be drawn", name)
-
-
-def _effort(scenario: Scenario) -> int:
-    """About how long a picture takes: the tokens that its run writes, as many as there may be where they are generated."""
-    if scenario.workload is not None:
-        return GENERATED
-    return sum(each.sampling.max_tokens * each.sampling.n for each in scenario.requests or ())
-
-
 @st.cache_resource(show_spinner=False)
-def pictures(_scenarios: Mapping[str, Scenario]) -> Pictures:
-    """The one set of pictures of this server."""
-    return Pictures(_scenarios)
+def pictures(_scenarios: Mapping[str, Scenario]) -> Mapping[str, str]:
+    """The pictures of this server by name of their scenario, each one `<svg>` element."""
+    return {name: drawn(scenario) for name, scenario in _scenarios.items()}
+
+
+def drawn(scenario: Scenario) -> str:
+    """Its picture, or an empty one where it cannot be drawn."""
+    try:
+        return covers.picture(scenario)
+    except Exception:
+        LOG.exception("the cover of %s could not be drawn", scenario.name)
+        return covers.blank()
 
 
 def picture(name: str, svg: str) -> None:

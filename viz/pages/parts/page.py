@@ -28,7 +28,7 @@ _MARKUP = re.compile(r"[\\\\`*_{}\[\]()<>#+\-.!|~:$&^=\"'/@]")
 _CSS = f"<style>{Path(__file__).with_name('page.css').read_text(encoding='utf-8')}</style>"
 _SCRIPTS = "".join(
     f"<script>{Path(__file__).with_name(name).read_text(encoding='utf-8')}</script>"
-    for name in ("server_lost.js", "popover_focus.js")
+    for name in ("server_lost.js", "popover_focus.js", "page_top.js")
 )
 
 _OUTLINES = """<div class="outlines"><i></i><i></i><i></i><i></i><i></i></div>"""
@@ -36,7 +36,8 @@ _OUTLINES = """<div class="outlines"><i></i><i></i><i></i><i></i><i></i></div>""
 
 
 def begin() -> None:
-    """What every page says first: its style, what it does without its server, where the focus goes."""
+    """What every page says first: its style, what it does without its server, where the focus goes, and that it begins
+    at its top."""
     st.html(_CSS)
     st.html(_SCRIPTS, unsafe_allow_javascript=True)
 
@@ -104,14 +105,20 @@ def link_mistake(shown: Any) -> None:
 
 
 def popover(label: str, key: str) -> Any:
-    """A popover of the bar that `close_popover(key)` closes in the next run of the page."""
-    if st.session_state.pop(f"close {key}", False):
-        st.session_state[key] = False
-    return st.popover(label, key=key, on_change="rerun", width="content")
+    """A popover of the bar that `close_popover(key)` closes in the next run of the page.
+
+    Opening and closing it tells the server nothing: a click on a tab below would otherwise change two things at once, of
+    which one belongs to a fragment. It is closed by another one in its place, since a new popover is a closed one.
+    """
+    return st.popover(label, key=f"popover-{key}-{st.session_state.get(_closed(key), 0)}", width="content")
 
 
 def close_popover(key: str) -> None:
-    st.session_state[f"close {key}"] = True
+    st.session_state[_closed(key)] = st.session_state.get(_closed(key), 0) + 1
+
+
+def _closed(key: str) -> str:
+    return f"times {key} was closed"
 
 
 def result_of(
@@ -135,7 +142,8 @@ def result_of(
     """
     slot = st.empty()
     if not job.wait(AT_ONCE):
-        with slot.container():
+        # as deep as a fragment lies, so that what `_wait` draws takes the place of all of it
+        with slot.container(), st.container():
             _loading(job, what, None, is_player)
         if not job.wait(PATIENCE):
             with slot.container():

@@ -16,6 +16,7 @@ import numpy as np
 import streamlit as st
 
 from engine.request import SequenceStatus
+from engine.trace.endings import finish_reasons
 from engine.trace.metrics import Metrics
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, REASONS, RESOURCES
@@ -109,15 +110,25 @@ def show(run: str, finished: Finished) -> None:
 def _status(trace: Trace, metrics: Metrics) -> list[str]:
     if "requests" in trace.tracks:
         codes = trace.cut(event=trace.num_events).tracks["requests"]["status"]
-        return [STATUS[SequenceStatus(code)] for code in codes.tolist()]
+        told = [STATUS[SequenceStatus(code)] for code in codes.tolist()]
+        return ["aborted" if "abort" in ends else status for status, ends in zip(told, _ends(trace), strict=True)]
     is_done = np.isfinite(metrics.requests.finish)
     known = zip(is_done, metrics.requests.rejected, strict=True)
     return ["finished" if done else "refused" if no else "not published" for done, no in known]
 
 
+def _ends(trace: Trace) -> list[list[str | None]]:
+    """By request the finish reasons of its samples; none where the trace does not publish them."""
+    if "sequences" not in trace.tracks:
+        return [[] for _ in trace.requests]
+    ends = finish_reasons(trace)
+    return [ends[each["first_sequence"] : each["first_sequence"] + each["n"]] for each in trace.requests]
+
+
 def _reasons(trace: Trace) -> list[str]:
-    """Why each request was refused: the code of the decision, and the operands of its rule."""
-    reasons = [""] * len(trace.requests)
+    """Why each request ended: "stop", "length" or "abort", all of them where its samples differ; for a refused one the code
+    of the decision, and the operands of its rule."""
+    reasons = [", ".join(dict.fromkeys(filter(None, ends))) for ends in _ends(trace)]
     chosen = trace.decisions["action"] == ACTIONS.index("reject")
     columns = (
         trace.decisions[key][chosen].tolist() for key in ("request", "reason", "resource", "needed", "available")

@@ -200,6 +200,18 @@ def settings_form(
     return entered if sent else None
 
 
+def told(name: str, value: Any) -> str:
+    """ "Tokens in a block: 8", "Sequences at a time: no limit": a setting and its value in the words of the form."""
+    field = next(group[name] for group in GROUPS.values() if name in group)
+    if isinstance(value, (list, tuple)):
+        shown = ", ".join(map(str, value)) or field.empty
+    elif isinstance(value, bool):
+        shown = "yes" if value else "no"
+    else:
+        shown = field.empty if value is None else WORDS.get(name, {}).get(str(value), str(value).replace("_", " "))
+    return f"{field.label}: {shown}"
+
+
 def changed(entered: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """The entered values that differ from `settings`. Raises SettingsError with one sentence for a value it refuses."""
     wanted, present = Settings.of(entered).as_dict(), settings.as_dict()

@@ -18,8 +18,9 @@ class PaneNumbers {
 function numbersOf(pane, {course, isMemory, subject}, words) {
   const {run, frame} = pane;
   const {numbers, noNumber} = words.compare;
-  const step = frame.isStart ? -1 : frame.step;
-  const idle = pane.hasLimit ? formatNumber(pane.places.idleUntil(step, pane.numPlaces)) : noNumber;
+  // a place of the step that is under way idles already, but not before it has begun to run
+  const isUnderWay = course.isTime && frame.isStep && course.now.time > run.startTime[frame.step];
+  const idle = pane.hasLimit ? formatNumber(pane.places.idleUntil(stepsDone(pane) - !isUnderWay, pane.numPlaces)) : noNumber;
   const second = isMemory ? [numbers.memory, memoryShare(frame, words)] : [numbers.idle, idle];
   const [request, end] = subject;
   const isOver = end !== null && course.at(course.now) >= end - 1e-9;
@@ -33,14 +34,18 @@ function numbersOf(pane, {course, isMemory, subject}, words) {
   ];
 }
 
+function stepsDone({run, frame}) {
+  return frame.isStart ? 0 : frame.isStep ? Math.min(frame.step, run.numSteps) : upperBound(run.steps.updated, frame.event);
+}
+
 // Tokens of completed steps.
-function tokensSoFar({run, frame}) {
+function tokensSoFar(pane) {
+  const {run} = pane;
   if (!run.emittedUntil) {
     let sum = 0;
     run.emittedUntil = Array.from(run.steps.num_emitted, count => (sum += count));
   }
-  const numDone = frame.isStart ? 0 : frame.isStep ? Math.min(frame.step, run.numSteps) : upperBound(run.steps.updated, frame.event);
-  return numDone > 0 ? run.emittedUntil[numDone - 1] : 0;
+  return run.emittedUntil[stepsDone(pane) - 1] ?? 0;
 }
 
 function memoryShare(frame, words) {

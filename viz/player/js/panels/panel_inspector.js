@@ -126,15 +126,16 @@ function tokensIn(frame, block, words) {
   const last = first + frame.columns("blocks").fill[block];
   const prompt = run.requests[run.requestOf[sequences[0]]].prompt_len;
   if (run.words.length) return textOf(run, sequences[0], first, last);
-  return [first < prompt && words.promptTokens(first + 1, Math.min(last, prompt)),
-    last > prompt && words.outputTokens(Math.max(first, prompt) + 1 - prompt, last - prompt)].filter(Boolean).join(", ") || words.nothing;
+  const span = (from, to) => (from === to ? to : `${from}–${to}`);
+  return [first < prompt && words.promptTokens(span(first + 1, Math.min(last, prompt))),
+    last > prompt && words.outputTokens(span(Math.max(first, prompt) + 1 - prompt, last - prompt))].filter(Boolean).join(", ") || words.nothing;
 }
 
 function nodeFacts(frame, id, words) {
   const {num_tokens: count, lock_ref: locks, last_access: last} = nodeAt(frame, id);
   const names = Array.from(marksOf(frame, {kind: "n", id, run: frame.run}).sequences, s => frame.run.sequenceName(s));
   return [[words.facts.holds, nodeText(frame, id)], [words.facts.stored, words.tokens(count)],
-    [words.facts.readers, names.join(", ") || words.none], [words.facts.locks, `${locks}, ${words.usedAt(last)}`]];
+    [words.facts.readers, names.join(", ") || words.none], [words.facts.locks, words.lockedBy(locks)], [words.facts.used, words.logicalTime(last)]];
 }
 
 function requestFacts(frame, {kind, id}, words) {
@@ -152,7 +153,7 @@ function requestFacts(frame, {kind, id}, words) {
   return [
     [words.facts.prompt, (request.n > 1 ? words.promptFacts : words.promptFact)(request.prompt_len, request.output_len, request.n)],
     [words.facts.status, words.status[isOut ? status : now.status[s]] + (seat >= 0 ? `, ${words.place(seat + 1)}` : "")],
-    isOut && decision ? [words.facts.why, status === STATUS.REJECTED ? rejectionText(decision, words) : reasonText(decision, run, words)]
+    isOut && decision ? [words.facts.why, status === STATUS.REJECTED ? rejectionText(decision, words) : datedReason(decision, frame, words)]
       : [words.facts.output, words.ofTokens(Math.max(0, now.num_tokens[s] - request.prompt_len), request.output_len)],
     run.tracks.strips ? [words.facts.stored, words.tokens(now.num_computed_tokens[s])] : [words.facts.blocks, (shared ? words.blocksShared : words.blocksOf)(blocks.size, shared)],
   ];
@@ -181,6 +182,7 @@ function showLife(list, entries, frame, room, pitch) {
     line.className = isNow ? "kv-current" : event > frame.event ? "kv-future" : "";
     setAttribute(button, "data-event", Math.min(last, Math.max(event, frame.event)));
     setText(button.children[1], text);
+    button.title = text;
     setText(button.children[2], note);
     if (isNow || first + i === here) now = i;
   });

@@ -46,7 +46,13 @@ function chooseMetrics(run) {
   const copiesUntil = event => upperBound(copies, event);
   if (copies.length)
     metrics.push({name: "copies", value: frame => copiesUntil(frame.event), series: steps.scheduled.map(copiesUntil)});
-  metrics.push({name: "batch", value: frame => (frame.isStart || frame.isDone || frame.isGap ? 0 : steps.num_scheduled_sequences[frame.column] ?? 0), series: steps.num_scheduled_sequences});
+  const computing = frame => {
+    if (frame.isStart || frame.isDone || frame.isGap) return 0;
+    const most = steps.num_scheduled_sequences[frame.column] ?? 0;
+    // between two events those count that are in the batch by then
+    return frame.isStep || !run.tracks.sequences ? most : Math.min(most, frame.running.length);
+  };
+  metrics.push({name: "batch", value: computing, series: steps.num_scheduled_sequences});
   metrics.push({name: "waiting", value: frame => (hasRequests ? frame.waiting.length : steps.num_waiting[frame.column] ?? 0), series: steps.num_waiting});
   return metrics;
 }

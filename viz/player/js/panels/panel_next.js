@@ -3,7 +3,7 @@ definePanel({
   name: "next",
   place: "right",
   order: -1,
-  grow: 0.7,
+  grow: 0.6,
   needs: run => run.tree,
   create(view, box) {
     const list = element("ol", {class: "kv-next"});
@@ -14,15 +14,16 @@ definePanel({
         const {now: {parent, lock_ref: locks, last_access: last}, alive} = treeOf(frame);
         box.element.kvRun = run;
         const policy = run.header.settings?.eviction ?? "lru", age = {lru: n => last[n], mru: n => -last[n], fifo: n => n, filo: n => -n}[policy];
-        box.title(words.nextToGo, policy);
+        box.title(words.nextToGo, words.compare.values[policy] ?? policy);
         const inner = new Set(parent);
         const leaves = alive.filter(n => !inner.has(n));
         box.say(!age ? words.notPublished : leaves.length ? "" : words.treeEmpty);
-        const shown = age ? leaves.sort((a, b) => (locks[a] > 0) - (locks[b] > 0) || age(a) - age(b)).slice(0, Math.floor(box.size(view)[1] / (25 * k))) : [];
+        const shown = age ? leaves.sort((a, b) => (locks[a] > 0) - (locks[b] > 0) || age(a) - age(b)).slice(0, Math.floor(box.size(view)[1] / (22 * k))) : [];
         resizeList(list, shown.length, () => element("li", {}, element("b"), element("span", {dir: "auto"}), element("em")));
         shown.forEach((n, i) => {
           const row = list.children[i], isLocked = locks[n] > 0;
           setAttribute(row, "data-sel", "n" + n);
+          row.title = nodeSpoken(frame, n, words);
           row.classList.toggle("kv-future", isLocked);
           setTexts(row, [isLocked ? "" : i + 1, nodeText(frame, n), isLocked ? words.locked : words.usedAt(last[n])]);
         });

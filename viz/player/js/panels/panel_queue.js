@@ -60,7 +60,7 @@ function waitText(frame, r, isRefused, decision, words) {
   const action = decision && VOCABULARY.actions[decision.action];
   const head = frame.waiting[0];
   // what was said when another was at the head is no longer true
-  if (action === "skip" && head === (decision.other < 0 ? r : decision.other)) return reasonText(decision, run, words);
+  if (action === "skip" && head === (decision.other < 0 ? r : decision.other)) return datedReason(decision, frame, words);
   if (action === "preempt") return decision.other === r ? words.noRoom : words.madeRoom(run.requestName(decision.other));
   return r === head ? "" : words.behind(run.requestName(head));
 }

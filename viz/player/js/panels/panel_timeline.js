@@ -145,7 +145,8 @@ function drawNow(paint, axis, frame, rows, height, view) {
   if (at < axis.left - 1 || at > axis.right) return;
   if (isGap || w < 4) {
     paint.nowLine([[at, AXIS * k - 3], [at, AXIS * k + height]], 3 * k);
-  } else paint.rings([[x, AXIS * k + k, w - 1.5, height - 4 * k, 1]], 0.8 * k);
+  // neither the end cap before it nor the P after it is covered
+  } else paint.rings([[x + 3.5 * k, AXIS * k + k, w - 5.3 * k, height - 4 * k, 1]], 0.8 * k);
 }
 
 // Row names are elements: exact text for search and screen readers, cut by the browser when too long.

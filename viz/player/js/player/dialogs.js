@@ -12,7 +12,7 @@ class Dialogs {
       this.close();
       if (Number.isInteger(step)) player.goStep(clamp(step, 0, player.run.numSteps - 1));
     });
-    const line = ([keys, action]) => element("div", {}, element("dt", {}, keys), element("dd", {}, action));
+    const line = ([keys, action, only]) => element("div", {class: only}, element("dt", {}, keys), element("dd", {}, action));
     this.signs = element("div", {class: "kv-legend"});
     const closer = button("Esc", () => this.close(), {class: "kv-key", label: words.close});
     this.words = words;

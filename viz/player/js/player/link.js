@@ -20,6 +20,12 @@ class Link {
     return Object.fromEntries(LINK_NAMES.map(name => [name, parameters.get(name)]));
   }
 
+  // What was to be written belongs to the address that was left.
+  forget() {
+    clearTimeout(this.timer);
+    this.values = {};
+  }
+
   // Keeps the selection, `r2` or null, from now on.
   select(sel) { this.write({sel}, false); }
 

@@ -26,6 +26,14 @@ class Opening extends Moves {
     }
   }
 
+  // The way back or forward leads to another moment of these runs; where it leads to others, they come instead of them.
+  travel() {
+    this.pause();
+    this.link.forget();
+    this.selection.selected = null;
+    if (this.run) this.begin(null);
+  }
+
   // Clock, panes and moment to begin with: those before, those of the link, or those of the runs.
   begin(before) {
     const {panes, clock, link} = this;

@@ -32,6 +32,7 @@ class Player extends Opening {
     this.closing = new AbortController();
     const {signal} = this.closing;
     addEventListener("resize", resize, {signal});
+    addEventListener("popstate", () => this.travel(), {signal});
     media.addEventListener("change", redraw, {signal});
     signal.addEventListener("abort", () => observer.disconnect());
     listenToKeys(this, signal);
@@ -230,7 +231,7 @@ class Player extends Opening {
     this.feeds = null;
     for (const region of Object.values(this.layout.regions)) region.replaceChildren();
     this.compare.setPanes([]);
-    this.layout.sentence.show(this.words.cannotShow, "", [text.charAt(0).toUpperCase() + text.slice(1)], {isNotice: true});
+    this.layout.sentence.show(this.words.cannotShow, "", [capitalized(text)], {isNotice: true});
     this.root.dataset.error = text;
     this.root.dataset.ready = "true";
     this.redraw();

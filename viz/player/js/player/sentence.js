@@ -8,30 +8,18 @@ function sentencesOf(feed) {
 }
 
 // What a frame says: {row, number, count, step, isUpdate}, or null. At an event the sentence of that event; at a step the
-// rarest of all that happened since the step before.
-function speakerOf(frame) {
-  const {run} = frame;
-  const {event, code} = run.sentences;
-  let best = -1;
-  for (let row = upperBound(event, frame.since); row < event.length && event[row] <= frame.event; row++)
-    if (best < 0 || code[row] < code[best]) best = row;
-  if (best < 0) return null;
-  const {step, isUpdate} = stepOfEvent(run, event[best]);
-  return {row: best, step, isUpdate, ...placeAmongChanges(run, best, step, isUpdate)};
-}
-
-// Number of a sentence among those of its half of the step that tell of a change, and how many there are.
-function placeAmongChanges(run, row, step, isUpdate) {
-  const {event, code} = run.sentences;
-  const {begin, scheduled, update_begin: updateBegin, updated} = run.steps;
-  const [from, to] = isUpdate ? [updateBegin[step], updated[step]] : [begin[step], scheduled[step]];
-  let number = 0, count = 0;
-  for (let i = upperBound(event, from ?? 0); i < event.length && event[i] <= (to ?? run.numEvents); i++) {
-    if (run.messages.isQuiet(code[i])) continue;
-    count++;
-    if (i <= row) number = count;
+// rarest of all that happened since the step before. Changes are counted from one step to the next.
+function speakerOf({run, since, event: until, isMany}) {
+  const {event, code} = run.sentences, {scheduled} = run.steps;
+  const step = run.firstStepShowing(until);
+  const [from, to] = isMany ? [since, until] : [scheduled[step - 1] ?? 0, scheduled[step] ?? run.numEvents];
+  let best = -1, number = 0, count = 0;
+  for (let i = upperBound(event, from); event[i] <= to; i++) {
+    const isChange = !run.messages.isQuiet(code[i]);
+    if (isChange) count++;
+    if (event[i] > since && event[i] <= until && !(code[best] <= code[i])) [best, number] = [i, isChange && count];
   }
-  return {number: run.messages.isQuiet(code[row]) ? 0 : number, count};
+  return best < 0 ? null : {...stepOfEvent(run, event[best]), row: best, number, count};
 }
 
 // The templates of a run: code -> {kind, text}. Codes are numbered by rarity, the rarest first.
@@ -170,7 +158,7 @@ function frameSentence(frame, words) {
   const message = run.messages.of(run.sentences.code[speaker.row]);
   const operand = i => run.sentences.operands[i]?.[speaker.row] ?? -1;
   const where = speaker.isUpdate ? words.after(speaker.step) : words.inIteration(speaker.step);
-  const change = speaker.count > 1 && speaker.number ? (frame.isStep ? words.mainChange : words.change)(speaker.number, speaker.count) : "";
+  const change = speaker.count > 1 && speaker.number ? (frame.isMany ? words.mainChange : words.change)(speaker.number, speaker.count) : "";
   return {tag: run.messages.tag(message.kind), place: [where, change].filter(Boolean).join(" · "), nodes: sentenceNodes(message.text, operand, frame)};
 }
 

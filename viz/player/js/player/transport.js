@@ -54,7 +54,6 @@ class Transport {
     setAttribute(this.clock, "aria-pressed", isTime);
     if (Number(this.range.value) !== at) this.range.value = at;
     this.range.style.setProperty("--kv-share", `${(at / (course.length || 1)) * 100}%`);
-    setAttribute(this.range, "aria-valuetext", `${name} ${detail}`);
     const action = player.isPlaying ? "pause" : player.isDone ? "again" : "play";
     if (this.play.dataset.action !== action) {
       this.play.dataset.action = action;
@@ -65,6 +64,8 @@ class Transport {
     setText(this.speed, player.isFollowing ? words.transport.follow
       : words.transport.perSecond(isTime ? formatTime(player.clock.speed) : player.clock.speed));
     if (this.version !== view.version) this.arrange(view);
+    const here = this.tickText(this.scale(at, this.rails[0].room[0], view.k), 0);
+    setAttribute(this.range, "aria-valuetext", [`${name} ${detail}`, here].filter(Boolean).join(" · "));
     this.rails.forEach((rail, i) => this.drawTicks(rail, i === 1, at, view));
   }
 
@@ -114,8 +115,8 @@ class Transport {
   // Left edge of a value in pixels.
   scale(value, width, k) { return 10 * k + (Math.max(0, value) / (this.course.length || 1)) * (width - 20 * k); }
 
-  // Glyphs of one kind closer than 6 px merge into one with a count, and so do all kinds at one place, where the rarest is
-  // drawn; a crowded line keeps its rarest kinds.
+  // Glyphs of one kind closer than 6 px merge into one with a count, and so do all kinds at one place, where the rarest two are
+  // drawn, one beyond the other; a crowded line keeps its rarest kinds.
   drawTicks(rail, isBelow, position, {theme, k}) {
     const {paint, merged, room: [width, height]} = rail;
     if (isBelow && !merged.length && !rail.isDrawn) return;
@@ -123,9 +124,10 @@ class Transport {
     paint.begin(theme, width, height);
     const y = isBelow ? 11 * k : height - 11 * k;
     const side = isBelow ? -1 : 1;
-    for (const {at, value, glyph} of [...merged].reverse()) {
+    for (const {at, value, all} of [...merged].reverse()) {
       paint.line([[at, y + 6 * k * side], [at, y + 11 * k * side]], {stroke: theme.mark});
-      paint.glyph(glyph, at, y, (glyph === "reject" ? 5.6 : 4.2) * k, value <= position ? theme.ink : theme.mark);
+      all.slice(0, 2).forEach(({glyph}, i) =>
+        paint.glyph(glyph, at, y - 9.4 * i * side * k, (glyph === "reject" ? 5.6 : i ? 3.6 : 4.2) * k, value <= position ? theme.ink : theme.mark));
     }
     const size = 10.5 * k;
     for (const {at, all, value} of merged) {
@@ -134,15 +136,18 @@ class Transport {
       const text = formatNumber(count), room = paint.measure(text, size, 600) + 6 * k;
       const x = [at + 6 * k, at - room].find(left => left >= 0 && left + room <= width + 4 * k
         && merged.every(other => other.at === at || other.at < left - 5 * k || other.at > left + room + 3 * k));
-      if (x !== undefined) paint.text(x, y + 3.6 * k, text, {size, weight: 600, fill: value <= position ? theme.ink : theme.ink3});
+      const style = {size, weight: 600, fill: value <= position ? theme.ink : theme.ink3};
+      if (x !== undefined) paint.text(x, y + 3.6 * k, text, style);
+      else if (all.length < 2) paint.text(at, y + (isBelow ? 13 : -5.4) * k, text, {...style, align: "center"});
     }
   }
 
-  // What the glyph under the pointer stands for.
+  // What the glyph under the pointer, or the nearest one across the line, stands for.
   tickText(x, y) {
     const {words, course} = this;
     const [above, below] = this.rails, {height} = this.line.getBoundingClientRect();
-    const tick = (y < height / 2 ? above : below).merged?.find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
+    const rails = y < height / 2 ? [above, below] : [below, above];
+    const tick = rails.flatMap(({merged}) => merged ?? []).find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
     return (tick?.all ?? []).map(({glyph, count, value}) =>
       (count > 1 ? words.ticks : words.tick)(words.glyphs[glyph], count, course.isTime ? formatTime(value) : words.inIteration(Math.min(value, course.numSteps - 1)))).join(" · ");
   }

@@ -16,6 +16,9 @@ class Frame {
 
   get isStart() { return this.event === 0; }
 
+  // Whether it shows all that happened since another step, and not one event.
+  get isMany() { return this.isStep || this.isGap; }
+
   get isDone() { return this.event === this.run.numEvents && this.step >= this.run.numSteps && !this.run.isRunning; }
 
   // The step whose column is ringed; the last one at the end.

@@ -5,16 +5,17 @@ function characters(text) {
   return segmenter ? Array.from(segmenter.segment(text), part => part.segment) : Array.from(text);
 }
 
-// The text, or as many of its characters as fit before "…"; "" when not even one does.
-function fitText(ctx, text, max) {
+// The text, or as many of its characters as fit before "…"; "" when not even one does. A name keeps what tells it from others,
+// "few… 2".
+function fitText(ctx, text, max, end = text.length < 25 ? /\D?\d{1,3}\w?$/u.exec(text)?.[0] ?? "" : "") {
   if (max === Infinity || ctx.measureText(text).width <= max) return text;
-  const parts = characters(text.length > 400 ? text.slice(0, 400) : text);
+  const parts = characters(text.slice(0, Math.min(400, text.length - end.length)));
   let low = 0, high = parts.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (ctx.measureText(parts.slice(0, middle).join("") + "…").width <= max) low = middle; else high = middle - 1;
+    if (ctx.measureText(parts.slice(0, middle).join("") + "…" + end).width <= max) low = middle; else high = middle - 1;
   }
-  return low > 0 ? parts.slice(0, low).join("") + "…" : "";
+  return low > 0 ? parts.slice(0, low).join("") + "…" + end : end && fitText(ctx, text, max, "");
 }
 
 const NUMBERS = new Intl.NumberFormat("en");

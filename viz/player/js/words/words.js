@@ -24,6 +24,12 @@ function reasonText(decision, run, words) {
   return told(words.reasons[name], run.requestName(other), needed, available, resource);
 }
 
+// The same with its iteration once that is over and the next one has not decided yet: the numbers may be others by then.
+function datedReason(decision, frame, words) {
+  const {run} = frame, text = reasonText(decision, run, words), {step} = stepOfEvent(run, decision.event);
+  return !frame.isStep && frame.event > run.steps.scheduled[step] ? `${text} (${words.life.iteration(step)})` : text;
+}
+
 function rejectionText({needed, available, reason, resource}, words) {
   return needed || available ? words.reasons.limit(needed, VOCABULARY.resources[resource], available) : VOCABULARY.reasons[reason].replaceAll("_", " ");
 }
