@@ -1,13 +1,15 @@
-"""`python -m tests.bench [decode] [long_run] [player]`: these measurements, all when none is named; a quarter of an hour."""
+"""`python -m tests.bench [decode] [long_run] [caches] [player]`: these measurements, all when none is named;
+a good quarter of an hour.
+"""
 
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.bench import decode, long_run, player
+from tests.bench import caches, decode, long_run, player
 from tests.bench.player_bench import Plan, tiny
 
-PARTS = ("decode", "long_run", "player")
+PARTS = ("decode", "long_run", "caches", "player")
 
 
 def main() -> None:
@@ -28,7 +30,7 @@ def main() -> None:
 def _report(part: str, plan: Plan) -> Iterator[str]:
     if part == "player":
         return player.report(plan)
-    return decode.report() if part == "decode" else long_run.report()
+    return {"decode": decode, "long_run": long_run, "caches": caches}[part].report()
 
 
 if __name__ == "__main__":
