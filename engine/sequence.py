@@ -203,7 +203,8 @@ class SequenceGroup:
     @property
     def num_known_at_admission(self) -> int:
         """Tokens to compute before the first (next) token: the prompt of a group, all known tokens of a single one."""
-        return self.prompt_len if len(self.sequences) > 1 else self.lead.num_tokens
+        sequences = self.sequences
+        return self.prompt_len if len(sequences) > 1 else sequences[0].num_tokens
 
     @property
     def num_distinct_computed_tokens(self) -> int:

@@ -133,7 +133,10 @@ class Settings:
                 f"{MAX_BLOCKS} blocks, so choose a larger block_size."
             )
         if self.has_blocks and self.pool_blocks == 0:
-            raise SettingsError(f"kv_capacity_tokens is {self.kv_capacity_tokens}; a block needs {self.block_size}.")
+            raise SettingsError(
+                f"kv_capacity_tokens is {self.kv_capacity_tokens}; that is no whole block of {self.block_size}, "
+                f"so set at least {self.block_size} or a smaller block_size."
+            )
         if self.num_host_blocks and self.pool_blocks is None:
             raise SettingsError("num_host_blocks needs a pool of known size; set num_blocks as well.")
         if self.free_list == "stack" and self.has_blocks and self.pool_blocks is None:

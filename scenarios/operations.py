@@ -10,6 +10,7 @@ from typing import Any
 from engine.settings import Settings
 from scenarios.fields import MAX_TEXT, ScenarioError, is_unicode, shown
 from scenarios.memory import Need
+from scenarios.token_ids import bad_token
 
 Op = Sequence[Any]
 
@@ -143,8 +144,7 @@ def _check_count(value: Any) -> str:
 
 def _check_tokens(value: Any) -> str:
     if isinstance(value, (list, tuple)):
-        fits = len(value) <= MAX_TOKENS and all(type(token) is int and 0 <= token < 2**31 for token in value)
-        return "" if fits else "token ids are whole numbers from 0 to 2,147,483,647"
+        return bad_token(value) if len(value) <= MAX_TOKENS else f"give at most {MAX_TOKENS:,} token ids"
     return "" if _is_count(value) else f"give a list of token ids or a number of tokens up to {MAX_TOKENS:,}"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from engine.request import Prompt, Request, SamplingParams
 from engine.trace.check import MAX_INT
 from scenarios.fields import Fields, ScenarioError, shown
+from scenarios.token_ids import bad_token
 
 KEYS = ("id", "arrival_s", "prompt", "output_len", "output", "n", "tenant", "priority", "after", "delay_s", "measured")
 MAX_REQUESTS = 1_000_000
@@ -133,8 +134,11 @@ def _token_ids(fields: Fields, key: str, vocabulary: dict[str, int]) -> tuple[in
     value = fields.required(key)
     if isinstance(value, str):
         return tuple(vocabulary.setdefault(word, len(vocabulary)) for word in value.split())
-    if not isinstance(value, (list, tuple)) or not all(_is_whole(token, 0, MAX_TOKENS) for token in value):
-        raise fields.problem(key, "token ids are whole numbers from 0 on")
+    if not isinstance(value, (list, tuple)):
+        raise fields.problem(key, "give a text or a list of token ids")
+    problem = bad_token(value)
+    if problem:
+        raise ScenarioError(f"{fields.where}: {key}: {problem}.")
     return tuple(value)
 
 

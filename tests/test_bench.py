@@ -3,12 +3,14 @@
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine.batch import Batch, StepOutput
-from tests.bench import decode, long_run
+from tests.bench import cache_sizes, caches, decode, long_run
+from tests.bench.cache_sizes import FullCache, Shape
 from tests.bench.figures import FIGURE, WHAT, Row, Spread, percentile, times
 from tests.browser.chromium import find
 
@@ -38,6 +40,29 @@ def test_the_engine_parts_run_on_a_few_requests(monkeypatch: pytest.MonkeyPatch)
     decoded, *_ = decode.report()
     assert "4 requests of 100 + 100 tokens, 100 steps, 396 decoded tokens" in decoded
     assert "to 4 running from step" in next(long_run.report())
+
+
+def test_the_part_of_the_caches_has_a_row_for_every_workload_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    small = tuple(replace(shape, sizes=shape.sizes[:1]) for shape in caches.SHAPES)
+    values = {"REPEATS": 1, "NUM_CONVERSATIONS": 20, "ROUNDS": 1, "NUM_REQUESTS": 5, "SHAPES": small}
+    for name, value in values.items():
+        monkeypatch.setattr(caches, name, value)
+    rows = {line[:WHAT].strip(): line[WHAT:] for line in caches.report()}
+    assert sum(what.startswith("W") for what in rows) == 4 + 2 * 2 + 2
+    assert "hit 16" in rows["radix tree, 100 nodes, silent"]
+    assert "hit 128" in rows["hashed, 1,000 blocks, recorded"]
+    assert "hit 128" in rows["hashed, one queue, 1,000 blocks, silent"]
+
+
+@pytest.mark.parametrize("shape", cache_sizes.SHAPES, ids=lambda shape: shape.name)
+def test_a_full_cache_has_its_size_and_keeps_it(shape: Shape) -> None:
+    size = shape.sizes[0]
+    cache = FullCache(shape, size)
+    before = cache.num_stored
+    assert (before, cache.kv.pool.num_used) == (cache.kv.pool.size, 0)
+    assert cache.serve(cache.prompts(200))[1] == 200 * shape.head_len
+    assert cache.num_stored == before
+    cache.kv.check([])
 
 
 @pytest.mark.slow

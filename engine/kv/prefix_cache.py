@@ -45,10 +45,11 @@ class Prefix:
 class Chain:
     """The prefixes of one sequence as far as anybody asked for them. `num_registered` blocks have been made known.
 
-    `hit` is the result of the last look-up; it holds until the known blocks change (`seen`).
+    `hit` is the result of the last look-up; it holds until the known blocks change (`seen`). `unknown` is the key after
+    the last of `prefixes`, once somebody looked for it in vain: who waits will look for it again.
     """
 
-    __slots__ = ("content", "hit", "num_registered", "prefixes", "seen")
+    __slots__ = ("content", "hit", "num_registered", "prefixes", "seen", "unknown")
 
     def __init__(self, seq: Sequence, block_size: int) -> None:
         self.content = BlockContent(seq, block_size)
@@ -56,6 +57,7 @@ class Chain:
         self.num_registered = 0
         self.hit: list[int] = []
         self.seen: tuple[int, int] | None = None
+        self.unknown: tuple[int, tuple[Prefix | None, Tokens]] | None = None
 
 
 class KnownBlocks:
@@ -82,8 +84,10 @@ class KnownBlocks:
         found: list[int] = []
         for index in range(limit):
             if index == len(prefixes):
-                parent = prefixes[-1] if prefixes else None
-                prefix = self._prefixes.get((parent, chain.content.block(index)))
+                if chain.unknown is None or chain.unknown[0] != index:
+                    parent = prefixes[-1] if prefixes else None
+                    chain.unknown = index, (parent, chain.content.block(index))
+                prefix = self._prefixes.get(chain.unknown[1])
                 if prefix is None:
                     break
                 self._append(prefixes, prefix)
@@ -98,22 +102,24 @@ class KnownBlocks:
         """The first `num_blocks` blocks of a table are full: those that are new become known. Returns these."""
         self._num_changes += 1
         prefixes, known, held = chain.prefixes, self._prefixes, self.held
+        last = prefixes[-1] if prefixes else None
         for tokens in chain.content.blocks(len(prefixes), num_blocks):
-            key = (prefixes[-1] if prefixes else None, tokens)
-            prefix = known.get(key)
-            if prefix is None:
-                prefix = known[key] = Prefix(key)
-                prefix.num_uses = 1
-                prefixes.append(prefix)
+            made = Prefix((last, tokens))
+            last = known.setdefault(made.key, made)
+            if last is made:
+                made.num_uses = 1
+                prefixes.append(made)
             else:
-                self._append(prefixes, prefix)
+                self._append(prefixes, last)
         new = []
         for index in range(chain.num_registered, num_blocks):
             block, prefix = table[index], prefixes[index]
-            if block in held or (prefix.block is not None and not self._add_equal(block, prefix)):
+            if block in held:
                 continue
             if prefix.block is None:
                 prefix.block = block
+            elif not self._add_equal(block, prefix):
+                continue
             held[block] = prefix
             prefix.num_uses += 1
             new.append(block)

@@ -72,7 +72,7 @@ class RadixKV(PagedKV):
 
     def hold(self, seq: Sequence, node: RadixNode, num_tokens: int) -> None:
         """`seq`, which has no memory, takes over the `num_tokens` tokens down to the end of `node` and locks them."""
-        blocks = self._blocks(node.path_slots())
+        blocks = self._blocks_between(self.tree.root, node)
         self.pool.share(blocks)
         seq.block_table = blocks
         seq.take_over(num_tokens)
@@ -175,19 +175,20 @@ class RadixKV(PagedKV):
         """The next pages of `seq` are in the tree: its own blocks, or those that hold the same tokens already."""
         size, first = self.block_size, held.num_tokens // self.block_size
         end = first + num_pages
-        slots = [slot for block in seq.block_table[:end] for slot in range(block * size, (block + 1) * size)]
+        own = seq.block_table[first:end]
+        slots = [slot for block in own for slot in range(block * size, (block + 1) * size)]
         self._words.reader = seq
+        tokens = self.token_ids.of(seq, end * size, held.num_tokens)
         priority = -seq.group.request.priority
-        tokens = held.node.path_tokens() + self.token_ids.of(seq, end * size)[held.num_tokens :]
-        inserted = self.tree.insert(tokens, slots, priority, held.num_inserted)
-        blocks = self._blocks(inserted.node.path_slots())
+        inserted = self.tree.insert(tokens, slots, priority, held.num_inserted, held.node)
+        blocks = self._blocks_between(held.node, inserted.node)
         if inserted.num_new:
-            new = blocks[end - inserted.num_new // size :]
+            new = blocks[num_pages - inserted.num_new // size :]
             self.pool.store(new)
             self._recorder.stored(seq, new)
-        swapped = {i: seq.block_table[i] for i in range(first, end) if seq.block_table[i] != blocks[i]}
-        self.pool.share(blocks[index] for index in swapped)
-        seq.block_table[first:end] = blocks[first:]
+        swapped = {first + i: block for i, block in enumerate(own) if block != blocks[i]}
+        self.pool.share(blocks[index - first] for index in swapped)
+        seq.block_table[first:end] = blocks
         freed = self.pool.release(swapped.values())
         if swapped:
             self._recorder.merged(seq, swapped, freed)
@@ -250,6 +251,15 @@ class RadixKV(PagedKV):
 
     def _blocks(self, slots: list[int] | tuple[int, ...]) -> list[int]:
         return [slot // self.block_size for slot in slots[:: self.block_size]]
+
+    def _blocks_between(self, above: RadixNode, node: RadixNode) -> list[int]:
+        """The blocks from the end of `above` down to the end of `node`."""
+        parts = []
+        while node is not above:
+            parts.append(self._blocks(node.slots))
+            assert node.parent is not None, "a node lies above another one"
+            node = node.parent
+        return [block for part in reversed(parts) for block in part]
 
 
 class TreeWords(RadixListener):

@@ -31,8 +31,8 @@ class RadixTree:
         split_age: str = "upper",
         listener: RadixListener = SILENT,
     ) -> None:
-        if page_size < 1:
-            raise RadixError(f"page_size is {page_size}; a page has at least 1 token.")
+        if type(page_size) is not int or page_size < 1:
+            raise RadixError(f"page_size is {page_size!r}; a page has a whole number of tokens, at least 1.")
         if split_age not in SPLIT_AGES:
             raise RadixError(f"split_age is {split_age!r}; choose one of {', '.join(SPLIT_AGES)}.")
         self.page_size = page_size
@@ -77,21 +77,31 @@ class RadixTree:
         self._leaves.used(node)
         return Match(node, num_matched)
 
-    def insert(self, tokens: Tokens, slots: Sequence[int] = (), priority: int = 0, inserted_len: int = 0) -> Insertion:
+    def insert(
+        self,
+        tokens: Tokens,
+        slots: Sequence[int] = (),
+        priority: int = 0,
+        inserted_len: int = 0,
+        below: RadixNode | None = None,
+    ) -> Insertion:
         """Store a sequence; what of it fills no page is left out.
 
         `slots` has one number a token, or none at all. Of the path, `priority` is the maximum of what was inserted.
         `inserted_len` tokens were inserted by the same request before, so their nodes are not counted as hit again.
-        Raises RadixError for slots that do not fit, TypeError for a token that is not hashable; both change nothing.
+        With `below`, the sequence is all tokens down to the end of that node and then `tokens`, and nothing above it is
+        compared again. Raises RadixError for slots that do not fit or a node that is not in the tree, TypeError for a
+        token that is not hashable; all of them change nothing.
         """
         if len(slots) not in (0, len(tokens)):
             raise RadixError(f"there are {len(slots)} slots for {len(tokens)} tokens; give one for each.")
         whole = self._whole_pages(tokens)
-        node, num_matched, part = self._walk(whole)
+        num_above = sum(len(step.key) for step in self._path(below or self.root))
+        node, num_matched, part = self._walk(whole, below)
         new = whole[num_matched:]
         hash(new)
         node = self._use(node, part)
-        end, above = num_matched, node
+        end, above = num_above + num_matched, node
         while above.parent is not None:
             above.hit_count += end > inserted_len
             above.priority = max(above.priority, priority)
@@ -99,7 +109,7 @@ class RadixTree:
             above = above.parent
         if new:
             above, node = node, self._new_node(self._tick(), new, tuple(slots[num_matched : len(whole)]))
-            node.hit_count = int(len(whole) > inserted_len)
+            node.hit_count = int(num_above + len(whole) > inserted_len)
             node.priority = priority
             node.parent = above
             above.children[self._first(new, 0)] = node
@@ -109,7 +119,7 @@ class RadixTree:
         else:
             self._leaves.used(node)
         self._listener.inserted(node, len(new))
-        return Insertion(node, num_matched, len(new))
+        return Insertion(node, num_above + num_matched, len(new))
 
     def lock(self, node: RadixNode) -> None:
         """A running request uses everything from the root to the end of this node. The root itself needs no lock.
@@ -196,9 +206,9 @@ class RadixTree:
         rest = len(whole) % self.page_size
         return whole[:-rest] if rest else whole
 
-    def _walk(self, tokens: tuple[Hashable, ...]) -> tuple[RadixNode, int, int]:
+    def _walk(self, tokens: tuple[Hashable, ...], below: RadixNode | None = None) -> tuple[RadixNode, int, int]:
         """Go down as far as the tokens lead: the last node reached, tokens matched, tokens matched inside that node."""
-        node, start, end = self.root, 0, len(tokens)
+        node, start, end = below or self.root, 0, len(tokens)
         num_visits = 1
         while start < end:
             child = node.children.get(self._first(tokens, start))

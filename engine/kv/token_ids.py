@@ -19,23 +19,40 @@ class TokenIds:
 
     def __init__(self) -> None:
         self._segments: dict[tuple[Hashable, int], int] = {}
+        self._last: tuple[Prompt, tuple[int, ...]] = (Prompt(), ())
 
     def of_prompt(self, prompt: Prompt) -> tuple[int, ...]:
-        """A number for each token of a prompt."""
+        """A number for each token of a prompt. Those of the last one are kept, because an admission asks repeatedly."""
         if prompt.token_ids is not None:
             return prompt.token_ids
-        return tuple(number for run in prompt.runs for number in self._of_run(*run))
+        if self._last[0] is not prompt:
+            self._last = (prompt, self._of_runs(prompt, 0, prompt.num_tokens))
+        return self._last[1]
 
-    def of(self, seq: Sequence, num_tokens: int) -> tuple[int, ...]:
-        """Numbers of the first `num_tokens` tokens of a sequence, prompt and output."""
-        prompt = self.of_prompt(seq.group.request.prompt)
-        num_output = num_tokens - len(prompt)
-        if num_output <= 0:
-            return prompt[:num_tokens]
+    def of(self, seq: Sequence, end: int, start: int = 0) -> tuple[int, ...]:
+        """Numbers of the tokens `start` .. `end` - 1 of a sequence, prompt and output."""
+        prompt, prompt_len = seq.group.request.prompt, seq.group.prompt_len
+        if start and prompt.token_ids is None:
+            asked = self._of_runs(prompt, start, end)
+        else:
+            asked = self.of_prompt(prompt)[start:end]
+        if end <= prompt_len:
+            return asked
         script = seq.group.request.output_script
+        first, num_output = max(start - prompt_len, 0), end - prompt_len
         known = tuple(seq.output_token_ids or (script[seq.sample] if script else ()))[:num_output]
-        rest = num_output - len(known)
-        return prompt + known + tuple(self._of_run(("output", seq.index), len(known), rest))
+        unknown = max(first, len(known))
+        return asked + known[first:] + tuple(self._of_run(("output", seq.index), unknown, num_output - unknown))
+
+    def _of_runs(self, prompt: Prompt, start: int, end: int) -> tuple[int, ...]:
+        numbers: list[int] = []
+        passed = 0
+        for content, first, length in prompt.runs:
+            skipped, taken = max(start - passed, 0), min(end - passed, length)
+            if taken > skipped:
+                numbers += self._of_run(content, first + skipped, taken - skipped)
+            passed += length
+        return tuple(numbers)
 
     def _of_run(self, content: Hashable, start: int, length: int) -> list[int]:
         numbers: list[int] = []

@@ -11,7 +11,7 @@ from engine.kv.manager import KVManager, Need
 from engine.request import FinishReason, SequenceStatus
 from engine.scheduler.learning import Learning
 from engine.scheduler.members import Members
-from engine.scheduler.preemption import VICTIMS, VictimRule, last_admitted
+from engine.scheduler.preemption import VictimRule, last_admitted, victim_rule
 from engine.sequence import Sequence, SequenceGroup, Ticks
 from engine.settings import Settings
 from engine.trace.listener import Listener
@@ -31,7 +31,7 @@ class RunningBatch(Members):
         self._num_steps = 0
         self._block_size = settings.block_size
         self._threshold = settings.long_prefill_token_threshold
-        self._victim = VICTIMS[settings.victim]
+        self._victim = victim_rule(settings)
         self._budget = settings.max_num_batched_tokens or UNLIMITED
         self._max_chunk = settings.max_chunk if settings.chunked else UNLIMITED
         self._learning = Learning(settings, kv, self._runs, recorder)

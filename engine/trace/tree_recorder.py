@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace.buffer import RowBuffer, clipped
+from engine.trace.buffer import LARGEST, RowBuffer, clipped
 from engine.trace.memory_recorder import MemoryRecorder
 from engine.trace.track import SPECS
 
@@ -83,8 +83,10 @@ class TreeRecorder(MemoryRecorder):
     def node_inserted(self, seq: Any, node: Any) -> None:
         self._changed[node.number] = node
         self._first[node.number] = self._num_tokens
-        for token, slot in zip(node.key, node.slots, strict=True):
-            self._tokens.add(max(clipped(token), LOWEST), slot)
+        tokens = node.key
+        if min(tokens) < LOWEST or max(tokens) > LARGEST:
+            tokens = [max(clipped(token), LOWEST) for token in tokens]
+        self._tokens.add_all(zip(tokens, node.slots, strict=True), len(tokens))
         self._num_tokens += len(node.key)
         self._happened("inserted", *_names(seq), target=node.number, amount=len(node.key))
 

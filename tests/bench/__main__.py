@@ -1,13 +1,15 @@
-"""`python -m tests.bench [decode] [long_run] [player] [live]`: these measurements, all when none is named; half an hour."""
+"""`python -m tests.bench [decode] [long_run] [caches] [player] [live]`: these measurements, all when none is named;
+half an hour.
+"""
 
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tests.bench import decode, long_run, player
+from tests.bench import caches, decode, long_run, player
 from tests.bench.player_bench import Plan, tiny
 
-PARTS = ("decode", "long_run", "player", "live")
+PARTS = ("decode", "long_run", "caches", "player", "live")
 
 
 def main() -> None:
@@ -32,7 +34,7 @@ def _report(part: str, plan: Plan, is_tiny: bool) -> Iterator[str]:
         from tests.bench import live  # brings torch and transformers, which the other parts do without
 
         return live.report(is_tiny)
-    return decode.report() if part == "decode" else long_run.report()
+    return {"decode": decode, "long_run": long_run, "caches": caches}[part].report()
 
 
 if __name__ == "__main__":

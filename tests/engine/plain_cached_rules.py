@@ -100,7 +100,9 @@ class PlainCachedRules:
         tokens = min(self._cut(len(request.tokens) - request.computed), self.left)
         while not self._allocate(request, [], tokens, 0):
             if self.limits.by_priority:
-                victim = max(self.running, key=lambda other: (other.priority, other.arrival))
+                in_parts = self.limits.chunked and not self.limits.reserve_full
+                equals = reversed(self.running) if in_parts else self.running
+                victim = max(equals, key=lambda other: (other.priority, other.arrival))
             else:
                 victim = self.running[-1]
             if victim.name in self.scheduled:

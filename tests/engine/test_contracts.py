@@ -227,10 +227,6 @@ def test_every_run_ends_within_its_limits_and_returns_all_memory(
     budget = chosen["max_num_batched_tokens"]
     if chosen["over_budget"] == "wait" and budget is not None and any(prompt > budget for _, prompt, _, _ in shapes):
         chosen = {**chosen, "over_budget": "refuse"}
-    if policy == "chunked" and chosen["victim"] == "lowest_priority":
-        # Of two that are equally important and came together the first makes room (vLLM): parts of two prompts could
-        # take the memory from each other for ever.
-        chosen = {**chosen, "admit_full_prompt": True}
     run = Settings.of(
         {**chosen, **MEMORIES[memory], "policy": policy, "block_size": 4, "max_model_len": 40}
         | {"step_time": 1.0, "max_steps": 4_000}

@@ -49,8 +49,6 @@ def runs(draw) -> tuple[Settings, list[Request]]:
         "long_prefill_token_threshold": draw(st.sampled_from([None, None, 4])),
         "step_time": 1.0,
     }
-    if values["policy"] == "chunked" and values["victim"] == "lowest_priority":
-        values["admit_full_prompt"] = True  # else parts of prompts of equal importance may preempt each other for ever
     if values["num_blocks"] is None and values["free_list"] == "stack":
         values["free_list"] = "fifo"
     counts = (st.integers(0, 20), st.integers(0, 25), st.sampled_from([1, 1, 1, 2, 3]), st.integers(0, 12))

@@ -56,7 +56,7 @@ def test_an_empty_block_script_is_none_at_all(value):
         ({"num_blocks": 4, "block_script": [4]}, ["block 4", "0 to 3"]),
         ({"num_blocks": 4, "block_script": [1, 1]}, ["twice"]),
         ({"num_blocks": 4, "kv_capacity_tokens": 64}, ["only one of them"]),
-        ({"kv_capacity_tokens": 8}, ["kv_capacity_tokens is 8", "needs 16"]),
+        ({"kv_capacity_tokens": 8}, ["kv_capacity_tokens is 8", "at least 16"]),
         ({"kv_manager": "max"}, ["set max_model_len"]),
         ({"num_host_blocks": 4}, ["set num_blocks"]),
         ({"free_list": "stack"}, ["set num_blocks"]),

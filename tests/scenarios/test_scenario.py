@@ -275,5 +275,5 @@ def test_ids_that_are_not_numbered_by_first_appearance_stay_ids() -> None:
 @pytest.mark.parametrize("answer", ["one", [1, 2, 3], [-1, 2], {"len": 2}, 7])
 def test_an_answer_has_the_length_that_is_announced(answer: Any) -> None:
     request = {"id": "A", "prompt": {"len": 3}, "output_len": 2, "output": answer}
-    assert "requests[0]: output is" in sentence(changed(requests=[request], bookmarks=[]))
+    assert "requests[0]: output" in sentence(changed(requests=[request], bookmarks=[]))
     assert "one sample" in sentence(changed(requests=[{**request, "n": 2, "output": [1, 2]}], bookmarks=[]))

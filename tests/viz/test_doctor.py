@@ -151,13 +151,13 @@ def test_words_of_a_vocabulary_are_named() -> None:
     )
 
 
-def test_the_table_has_a_row_for_each_request_and_names_its_frame() -> None:
+def test_the_table_has_a_row_for_each_request_and_names_its_iteration_as_the_button_does() -> None:
     trace = _run(UNIT.with_(num_blocks=4), A[:9], B[:13], A[:9])
     table = doctor.columns(trace, diagnose(trace))
     assert table["found"] == [0, 0, 0] and table["possible"] == [0, 0, 8]
     assert table["why not more"] == ["nothing shared", "nothing shared", "evicted in iteration 2"]
-    frame = table["frame"][2]
-    assert frame.startswith("1.") and trace.parse_frame(frame) == diagnose(trace)[2].blocking
+    assert table["iteration"] == [1, 2, 2]
+    assert say.button(trace, diagnose(trace)[2]) == "Go to the eviction, iteration 2"
 
 
 def test_the_hash_cache_says_where_the_match_stopped() -> None:

@@ -7,6 +7,7 @@ W1d  64 sequences of 300 tokens, then 128 rounds in which each stores one decode
 
 import random
 import time
+from functools import cache
 from typing import Any
 
 from engine.kv.hashed import HashedKV
@@ -14,6 +15,7 @@ from engine.kv.paged import PagedKV
 from engine.request import Prompt, Request, SamplingParams
 from engine.sequence import Sequence, SequenceGroup, Ticks
 from engine.settings import Settings
+from engine.trace.listener import SILENT, Listener
 
 BLOCK_SIZE = 16
 NUM_BLOCKS = 4_096
@@ -26,17 +28,19 @@ VOCABULARY = 32_000
 SETTINGS = Settings(block_size=BLOCK_SIZE, num_blocks=NUM_BLOCKS, free_list="uncached_first", null_block=True)
 
 
-def w1a() -> dict[str, Any]:
+def w1a(recorder: Listener = SILENT) -> dict[str, Any]:
     """Allocate and free, prompt by prompt."""
-    kv = PagedKV(SETTINGS)
+    kv = PagedKV(SETTINGS, recorder)
     sequences = [_sequence(index) for index in range(NUM_PROMPTS)]
     num_blocks = 0
     start = time.process_time()
     for seq in sequences:
         allocation = kv.allocate(seq, PROMPT_LEN)
         assert allocation is not None, "an empty pool has room for one prompt"
+        recorder.close()
         num_blocks += len(allocation.new_blocks)
         kv.free(seq)
+        recorder.close()
     seconds = time.process_time() - start
     return {
         "requests": NUM_PROMPTS,
@@ -47,9 +51,9 @@ def w1a() -> dict[str, Any]:
     }
 
 
-def w1d() -> dict[str, Any]:
+def w1d(recorder: Listener = SILENT) -> dict[str, Any]:
     """One decoded token a sequence and round, each asked of the manager."""
-    kv = PagedKV(SETTINGS)
+    kv = PagedKV(SETTINGS, recorder)
     sequences = [_sequence(index) for index in range(NUM_SEQUENCES)]
     for seq in sequences:
         kv.allocate(seq, PROMPT_LEN)
@@ -62,6 +66,7 @@ def w1d() -> dict[str, Any]:
             assert allocation is not None, "64 x 27 blocks fit"
             num_new += len(allocation.new_blocks)
             seq.advance(1)
+        recorder.close()
     seconds = time.process_time() - start
     return {
         "sequences": NUM_SEQUENCES,
@@ -74,9 +79,9 @@ def w1d() -> dict[str, Any]:
     }
 
 
-def w1_cached(kind: str) -> dict[str, Any]:
+def w1_cached(kind: str, recorder: Listener = SILENT) -> dict[str, Any]:
     """Look up, allocate, free, prompt by prompt, with the cache of vLLM V1; its keys are made inside the clock."""
-    kv = HashedKV(SETTINGS.with_(prefix_caching=True, on_duplicate="keep_first"))
+    kv = HashedKV(SETTINGS.with_(prefix_caching=True, on_duplicate="keep_first"), recorder)
     sequences = [_sequence(index, prompt) for index, prompt in enumerate(prompts(kind))]
     num_hit = 0
     start = time.process_time()
@@ -84,9 +89,11 @@ def w1_cached(kind: str) -> dict[str, Any]:
         missing = PROMPT_LEN - kv.match(seq)
         allocation = kv.allocate(seq, missing)
         assert allocation is not None, "an empty pool has room for one prompt"
+        recorder.close()
         num_hit += allocation.hit_tokens
         seq.advance(missing)
         kv.free(seq)
+        recorder.close()
     seconds = time.process_time() - start
     return {
         "requests": NUM_PROMPTS,
@@ -98,6 +105,7 @@ def w1_cached(kind: str) -> dict[str, Any]:
     }
 
 
+@cache
 def prompts(kind: str) -> list[list[int]]:
     """2,000 prompts of 300 tokens; `shared`: 20 groups whose first 256 tokens are the same, else all of them `unique`."""
     rng = random.Random(0)

@@ -8,8 +8,10 @@ import random
 import time
 from typing import Any
 
+from engine.kv.radix import TreeWords
 from engine.kv.radix_tree import RadixTree
 from engine.presets import Preset
+from engine.trace.listener import SILENT, Listener
 
 CAPACITY = 50_000
 """Tokens in the pool."""
@@ -34,10 +36,12 @@ def conversations(count: int = 10_000, seed: int = 1) -> list[Conversation]:
     return pairs
 
 
-def w2(engine: Preset, page_size: int, requests: list[Conversation] | None = None) -> dict[str, Any]:
+def w2(
+    engine: Preset, page_size: int, requests: list[Conversation] | None = None, recorder: Listener = SILENT
+) -> dict[str, Any]:
     """Token hit rate, evicted tokens, evict calls, nodes at the end and requests per second."""
     requests = conversations() if requests is None else requests
-    tree = RadixTree(page_size, split_age=engine.tree["split_age"])
+    tree = RadixTree(page_size, split_age=engine.tree["split_age"], listener=TreeWords(recorder))
     free = CAPACITY
     num_prompt = num_hit = num_evicted = num_evictions = 0
     start = time.process_time()
@@ -53,8 +57,9 @@ def w2(engine: Preset, page_size: int, requests: list[Conversation] | None = Non
             free += evicted
             num_evicted += evicted
             num_evictions += 1
-        free -= tree.insert(stored).num_new
+        free -= tree.insert(stored, range(len(stored))).num_new
         tree.unlock(match.node)
+        recorder.close()
     seconds = time.process_time() - start
     tree.check()
     return {

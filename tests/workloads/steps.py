@@ -12,7 +12,7 @@ from engine.loop import Engine
 from engine.presets import Preset
 from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
-from engine.trace.listener import SILENT
+from engine.trace.listener import SILENT, Listener
 
 VOCABULARY = 32_000
 LIMITS = {
@@ -24,9 +24,14 @@ LIMITS = {
 }
 
 
-def w3(preset: Preset) -> dict[str, Any]:
+def settings_of(preset: Preset) -> Settings:
+    """The limits of the workload put over a preset."""
+    return Settings.of({**preset.settings, **LIMITS})
+
+
+def w3(preset: Preset, recorder: Listener = SILENT) -> dict[str, Any]:
     """256 requests, all queued at the start, through the whole engine with a model that takes no time."""
-    engine = Engine(Settings.of({**preset.settings, **LIMITS}), SILENT, NoModel())
+    engine = Engine(settings_of(preset), recorder, NoModel())
     for index, (prompt, output_len) in enumerate(conversations()):
         engine.submit(Request(f"r{index}", 0.0, Prompt.of_ids(prompt), SamplingParams(1, output_len)))
     num_tokens = 0

@@ -59,6 +59,26 @@ def test_a_prompt_takes_no_memory_from_those_before_it() -> None:
     assert served.rest() == [{"a": 1}, {"b": 1}, {"a": 1}, {"a": 1}, {"a": 1}]
 
 
+@pytest.mark.parametrize(
+    ("limits", "shapes"),
+    [
+        ({"block_size": 1, "num_blocks": 11, "chunk_size": 2, "max_num_seqs": 2}, ((3, 7), (7, 5))),
+        ({"block_size": 2, "num_blocks": 4, "chunk_size": 1, "max_num_batched_tokens": 3}, ((6, 3), (7, 2))),
+    ],
+)
+def test_two_equal_prompts_that_enter_in_parts_do_not_take_turns_for_ever(
+    limits: dict[str, int], shapes: tuple[tuple[int, int], ...]
+) -> None:
+    """Were the first admitted of equals the victim, it would come back behind the other and take the memory back."""
+    served = Served(
+        **limits, policy="chunked", admit_full_prompt=False, queue_order="priority", victim="lowest_priority"
+    )
+    for number, (prompt_len, output_len) in enumerate(shapes):
+        served.submit(f"r{number}", prompt_len, output_len)
+    assert len(served.rest(200)) < 40
+    assert [group.is_finished for group in served.engine.groups] == [True, True]
+
+
 def test_of_three_that_have_written_equally_little_none_waits_for_ever() -> None:
     served = Served(**ONE_TOKEN_A_STEP, block_size=2, num_blocks=6, victim="fewest_outputs")
     for name, output_len in (("a", 6), ("b", 2), ("c", 4)):

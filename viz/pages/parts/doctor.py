@@ -99,7 +99,7 @@ def columns(trace: Trace, diagnoses: list[Diagnosis]) -> dict[str, list[Any]]:
             d.hit,
             d.possible,
             say.short_reason(trace, d),
-            frame_name(trace, d.blocking) if d.blocking >= 0 else None,
+            say.iteration(trace, d.blocking) if d.blocking >= 0 else None,
         )
         for d in diagnoses
     ]

@@ -78,7 +78,7 @@ WORDS: dict[str, dict[str, Any]] = {
             "not_yet": "Go to where they came, iteration {iteration:,}",
             "otherwise": "Go to its admission, iteration {iteration:,}",
         },
-        "columns": ("request", "prompt tokens", "found", "possible", "why not more", "frame"),
+        "columns": ("request", "prompt tokens", "found", "possible", "why not more", "iteration"),
         "chain_columns": ("block of the prompt", "tokens", "prefix", "known as block", "state", "match"),
         "states": {
             "used": "used ×{readers}",

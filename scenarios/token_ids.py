@@ -1,0 +1,16 @@
+"""Token ids as they come from a file: whole numbers that a trace can keep. A float or a truth value that equals one is none."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scenarios.fields import shown
+
+MAX_TOKEN_ID = 2**31 - 1
+
+
+def bad_token(tokens: Sequence[Any]) -> str:
+    """What is wrong with the first value that is no token id, and what would be right; empty for a good list."""
+    if set(map(type, tokens)) <= {int} and (not tokens or 0 <= min(tokens) <= max(tokens) <= MAX_TOKEN_ID):
+        return ""
+    index, token = next((i, t) for i, t in enumerate(tokens) if type(t) is not int or not 0 <= t <= MAX_TOKEN_ID)
+    return f"token {index + 1:,} is {shown(token)}; token ids are whole numbers from 0 to {MAX_TOKEN_ID:,}"
