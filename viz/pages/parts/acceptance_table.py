@@ -64,6 +64,7 @@ FORMULAS: Mapping[str, str] = {
     "E09": "⌊(25,600 − 50) / (82 − 50)⌋; 800 / 16 blocks stored once",
     "G01": "⌈10,000 / 1,500⌉",
     "G02": "budget / prefill rate",
+    "G06": "max |logits of chunks − logits of the whole prompt|",
     "H03": "known tokens − tokens found in the tree",
     "H04": "⌊known prefix / 16⌋ · 16",
     "H08": "Σ tokens to compute over 8 turns",
