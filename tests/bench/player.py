@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 from tests.bench import memory, opening, stepping
 from tests.bench.figures import Row, kb
 from tests.bench.player_bench import Bench, Plan
-from tests.bench.player_runs import LARGE, Made, make, make_panes
+from tests.bench.player_runs import LARGE, Made, make, make_panes, make_tree
 from tests.bench.served import served
 from tests.browser.chromium import FLAGS, find
 from viz.player.script import javascript, stylesheet
@@ -36,11 +36,12 @@ def report(plan: Plan | None = None) -> Iterator[str]:
         folder = Path(name)
         made = [make(folder, size) for size in plan.sizes]
         make_panes(folder, plan.panes)
+        tree = make_tree(folder, plan.num_prefixes)
         yield from map(str, _sizes(made))
         with served(APP, name) as server:
             browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
             bench = Bench(browser, server, folder, plan)
-            for row in _rows(bench):
+            for row in _rows(bench, tree):
                 yield str(row)
             browser.close()
     yield f"{_load()} at the end"
@@ -50,7 +51,7 @@ def _load() -> str:
     return f"load average {', '.join(f'{value:.1f}' for value in os.getloadavg())}"
 
 
-def _rows(bench: Bench) -> Iterator[Row]:
+def _rows(bench: Bench, tree: tuple[int, int]) -> Iterator[Row]:
     for size in bench.plan.sizes:
         yield from opening.unpacking(bench, size)
     yield from opening.opening(bench)
@@ -58,6 +59,7 @@ def _rows(bench: Bench) -> Iterator[Row]:
         yield from stepping.moving(bench, size)
     yield from stepping.throttled(bench)
     yield from stepping.in_lock_step(bench)
+    yield from stepping.in_a_tree(bench, *tree)
     for size in bench.plan.sizes:
         yield from opening.offline(bench, size)
     yield from memory.viewers(bench)

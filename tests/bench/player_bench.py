@@ -15,11 +15,12 @@ from tests.bench.watched import Watched
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much is measured: sizes from small to large, presses and scrubs of the player and of the rerun, seconds of
-    play, minutes of play for the memory, rounds of opening, further viewers."""
+    """How much is measured: sizes from small to large, that of three panes, requests that fill a tree, presses and scrubs
+    of the player and of the rerun, seconds of play, minutes of play for the memory, rounds of opening, further viewers."""
 
     sizes: tuple[Size, ...] = (SMALL, MEDIUM, LARGE)
     panes: Size = MEDIUM
+    num_prefixes: int = 9_000
     num_steps: int = 60
     num_scrubs: int = 40
     num_reruns: int = 8
@@ -36,7 +37,7 @@ class Plan:
 
 def tiny() -> Plan:
     """Everything once, on a run of sixteen blocks: whether it works at all."""
-    return Plan((TINY,), TINY, 3, 3, 2, 6, 0.4, 0.02, 1, 1)
+    return Plan((TINY,), TINY, 400, 3, 3, 2, 6, 0.4, 0.02, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)

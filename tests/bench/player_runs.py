@@ -1,7 +1,7 @@
 """The runs that the browser part of the bench looks at, made by the engine and laid down as files.
 
 For each size `<name>-0.wire` holds what the player gets and `<name>.trace` what a rerun of Streamlit reads; the panes of
-a comparison are `panes-<i>.wire`, one run for each policy of the same size.
+a comparison are `panes-<i>.wire`, one run for each policy of the same size; `tree-0.wire` is a run that fills a radix tree.
 """
 
 import random
@@ -15,11 +15,13 @@ from engine.trace.codec import MAGIC
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
 from tests.bench.long_run import LEAST_RUNNING, SETTINGS
+from tests.browser.radix_runs import alive, many_prefixes
 from viz.export import offline_page
 from viz.player.difference import pane_differences
 from viz.player.wire import in_comparison, wire
 
 PANES = "panes"
+TREE = "tree"
 POLICIES = ("continuous", "chunked", "static")
 
 
@@ -86,6 +88,13 @@ def make_panes(folder: Path, size: Size) -> None:
         blob = wire(trace, title=f"Bench {size.name}", run_name=name)
         pane = in_comparison(blob, run_name=name, clock="steps", difference=difference)
         (folder / f"{PANES}-{i}.wire").write_bytes(pane)
+
+
+def make_tree(folder: Path, num_requests: int) -> tuple[int, int]:
+    """A run whose tree only grows, as a file; its number of steps and of nodes at the end."""
+    trace = many_prefixes(num_requests, 5 * num_requests)
+    (folder / f"{TREE}-0.wire").write_bytes(wire(trace, title="Bench tree"))
+    return trace.num_steps, len(alive(trace, str(trace.num_steps - 1)))
 
 
 def _run(size: Size, policy: str) -> Trace:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tests.bench.figures import Row, Spread, kb, times
 from tests.bench.player_bench import Bench, Play
-from tests.bench.player_runs import LARGE, PANES, Size
+from tests.bench.player_runs import LARGE, PANES, TREE, Size
 from tests.bench.watched import Watched
 
 THROTTLE = 4
@@ -111,6 +111,27 @@ def in_lock_step(bench: Bench) -> Iterator[Row]:
     is_met = play.rate >= 55 and play.apart == 0
     yield Row(f"{name}: play", f"{play}, {play.apart} steps apart", ">= 55 a second, 0 apart", is_met)
     yield Row(f"{name}: script time of a frame", str(play.script), "p95 <= 8 ms", play.script.p95 <= 8)
+
+
+def in_a_tree(bench: Bench, num_steps: int, num_nodes: int) -> Iterator[Row]:
+    """A radix tree at its largest, at the end of its run."""
+    plan = bench.plan
+    first = num_steps - 2 - plan.num_steps
+    places = random.Random(1).sample(
+        range(max(1, num_steps * 9 // 10), num_steps - 1), min(plan.num_scrubs, num_steps // 20)
+    )
+    with bench.page(f"?show={TREE}") as watched:
+        watched.player()
+        watched.scrubs([first])
+        steps = Spread.of(watched.steps(plan.num_steps))
+        scrubs = Spread.of(watched.scrubs(places))
+        watched.scrubs([num_steps * 3 // 4])
+        watched.start_playing()
+        play = Play.of(watched, plan.seconds)
+    what = f"tree of {num_nodes:,} nodes"
+    yield Row(f"{what}: step, key to picture", str(steps), "<= 16 / 33 ms", steps.median <= 16 and steps.p95 <= 33)
+    yield Row(f"{what}: random scrub", str(scrubs), "<= 25 / 33 ms", scrubs.median <= 25 and scrubs.p95 <= 33)
+    yield Row(f"{what}: play", str(play), ">= 55 a second", play.rate >= 55)
 
 
 def _places(size: Size, count: int) -> list[int]:
