@@ -97,9 +97,9 @@ def test_the_hit_path_is_yellow_in_the_tree_and_in_memory(page: Page, open_run: 
     assert sentence_text(trace, trace.parse_frame("4.4")) == (
         "8 of 11 words are reused because few-shot 1 left them in the tree."
     )
-    assert (
-        text
-        == "and who clears it the LRU rule is evicted because 2 slots are needed, 1 is free, and it was unused for longest."
+    assert text == (
+        "and who clears it the LRU rule is evicted because 2 more slots are needed than the 1 free one, "
+        "and it was unused for longest."
     )
 
 

@@ -18,6 +18,12 @@ def test_an_address_without_a_file_is_no_visit() -> None:
     assert read({"f": "12"}) is None
 
 
+@pytest.mark.parametrize("params", [{"run": "paged"}, {"first": "5"}, {"p.num_blocks": "1"}])
+def test_a_link_to_a_run_of_no_file_is_told(params: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="names no file; choose one here"):
+        read(params)
+
+
 def test_a_link_names_changed_settings_and_a_file_without_a_run() -> None:
     visit = Visit("0123456789abcdef", "", Cut(), {"num_blocks": "300"})
     assert visit.params() == {"file": "0123456789abcdef", "p.num_blocks": "300"}

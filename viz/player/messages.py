@@ -53,10 +53,10 @@ ENGLISH: dict[str, Message] = {
     ),
     **_all(
         "evict",
-        evicted="**{w0} is evicted** because {n1|slot is|slots are} needed, {n2|is|are} free, "
-        "and it was unused for longest.",
-        evicted_by_policy="**{w0} is evicted** because {n1|slot is|slots are} needed, {n2|is|are} free, "
-        "and the policy puts it first.",
+        evicted="**{w0} is evicted** because {n1|more slot is|more slots are} needed "
+        "than the {n2|free one|free ones}, and it was unused for longest.",
+        evicted_by_policy="**{w0} is evicted** because {n1|more slot is|more slots are} needed "
+        "than the {n2|free one|free ones}, and the policy puts it first.",
     ),
     **_all(
         "copy",

@@ -53,6 +53,8 @@ def read(params: Mapping[str, str]) -> Visit | None:
     Which runs a file has is known when it has been read, so that a run of any name is taken here.
     """
     if "file" not in params:
+        if "run" in params or LIMITS.keys() & params.keys() or changes_of(params):
+            raise ValueError("The link names no file; choose one here.")
         return None
     numbers = {name: _number(name, params[name]) for name in LIMITS if name in params}
     window = None
