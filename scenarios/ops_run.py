@@ -67,6 +67,16 @@ class OpsRun:
     def num_steps(self) -> int:
         return len(self.results)
 
+    @property
+    def failed(self) -> list[Result]:
+        """The operations that could not be done: their number counted from 1, verb and error."""
+        told = zip(self.ops, self.results, strict=False)
+        return [
+            {"number": number, "operation": op[0], "error": result["error"]}
+            for number, (op, result) in enumerate(told, start=1)
+            if "error" in result
+        ]
+
     def check(self) -> None:
         """The invariants of the memory. Raises AssertionError."""
         self._memory.check(list(self.sequences.values()))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.trace.chunk import Word
+from engine.trace.chunk import Answer, Word
 from engine.trace.prompts import PROMPT_FIELDS, checked
 from engine.trace.track import (
     ACTIONS,
@@ -101,6 +101,31 @@ def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
     if num_sequences > MAX_KEYS:
         raise TraceFileError(f"The requests have {num_sequences} sequences; the limit is {MAX_KEYS}.")
     return requests, num_sequences
+
+
+def check_answers(columns: Any) -> list[Answer]:
+    """Answers from their two columns: request, ids of each sample."""
+    if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
+        raise TraceFileError("The answers of a chunk are not a list of columns.")
+    if columns and (len(columns) != 2 or len(columns[0]) != len(columns[1])):
+        raise TraceFileError("The answers of a chunk are not two columns of one length.")
+    return [Answer(*row) for row in zip(*columns, strict=True)]
+
+
+def add_answers(requests: list[dict[str, Any]], answers: list[Answer]) -> None:
+    """Give each answer to its request, which has none so far."""
+    for number, ids in answers:
+        _whole("The request of an answer", number, 0, len(requests) - 1)
+        request = requests[number]
+        try:
+            fields = checked({"answer_ids": ids or ()}, request["prompt_len"], request["n"])
+        except ValueError:
+            raise TraceFileError(
+                f"The answer of request {number} is not a list of ids for each of {request['n']} samples."
+            ) from None
+        if "answer_ids" in request:
+            raise TraceFileError(f"Request {number} has more than one answer.")
+        request |= fields
 
 
 def check_words(columns: Any) -> list[Word]:

@@ -20,6 +20,13 @@ class Word(NamedTuple):
     text: str
 
 
+class Answer(NamedTuple):
+    """The ids that the samples of a request produced, known once it has ended."""
+
+    request: int
+    ids: tuple[tuple[int, ...], ...]
+
+
 def _table(num_columns: int) -> np.ndarray:
     return np.zeros((0, num_columns), np.int32)
 
@@ -34,6 +41,7 @@ class Chunk:
     steps       [num_steps, len(STEP_COLUMNS)]; times float64 [num_steps, 2]: start and end in seconds
     happenings  [n, len(HAPPENING_COLUMNS)]; decisions [n, len(DECISION_COLUMNS)]
     tokens      [n, 2]: token and slot, appended to the pool of tokens in which the nodes of a radix tree find theirs
+    answers     of requests that have ended, where their tokens were not known before
     words       texts of tokens, in runs of a real model; an annotation: no part of what the run is
     """
 
@@ -46,6 +54,7 @@ class Chunk:
     happenings: np.ndarray = field(default_factory=lambda: _table(len(HAPPENING_COLUMNS)))
     decisions: np.ndarray = field(default_factory=lambda: _table(len(DECISION_COLUMNS)))
     tokens: np.ndarray = field(default_factory=lambda: _table(2))
+    answers: list[Answer] = field(default_factory=list)
     words: list[Word] = field(default_factory=list)
 
     @property

@@ -17,7 +17,15 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engine.trace.check import MAX_INT, OPTIONAL_FIELDS, REQUEST_FIELDS, TraceFileError, check_words, show
+from engine.trace.check import (
+    MAX_INT,
+    OPTIONAL_FIELDS,
+    REQUEST_FIELDS,
+    TraceFileError,
+    check_answers,
+    check_words,
+    show,
+)
 from engine.trace.chunk import Chunk
 from engine.trace.columns import Table, check_table, read_tables, write_tables
 from engine.trace.predict import Memory
@@ -86,7 +94,8 @@ def chunk_fields(chunk: Chunk) -> dict[str, Any]:
     names = [*REQUEST_FIELDS, *optional]
     requests = {name: [request.get(name) for request in chunk.requests] for name in names} if chunk.requests else {}
     fields = {"part": "chunk", "num_events": chunk.num_events, "requests": requests}
-    return {**fields, "words": [list(column) for column in zip(*chunk.words, strict=True)]} if chunk.words else fields
+    lists: dict[str, list[Any]] = {"answers": chunk.answers, "words": chunk.words}
+    return fields | {name: [list(column) for column in zip(*rows, strict=True)] for name, rows in lists.items() if rows}
 
 
 def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> Chunk:
@@ -99,6 +108,7 @@ def _chunk(fields: dict[str, Any], tables: dict[str, Table], memory: Memory) -> 
         raise TraceFileError("The requests of a chunk have fields of different lengths.")
     chunk = read_tables(tables, memory)
     chunk.num_events = num_events
+    chunk.answers = check_answers(fields.get("answers", []))
     chunk.words = check_words(fields.get("words", []))
     chunk.requests = [
         {

@@ -2,14 +2,20 @@
 the match stopped. Read off the trace; it knows what `cache_replay` knows, for a run with blocks that are known by hash.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.trace.cache_replay import HashedReplay
-from engine.trace.prompts import Symbol, is_published, pages, prompt_symbols
+from engine.trace.diagnosis import Diagnosis
+from engine.trace.prompts import Symbol, first_tokens, is_published, pages, sequence_symbols
 from engine.trace.trace import Trace
 
 STATES = ("used", "cached", "evicted", "never")
 """Known and read by somebody; known and free; known once and evicted; not known so far."""
+NUM_REPORTS = 50
+"""How often it says how far it is."""
+Progress = Callable[[int, int], None]
+"""`progress(done, all)`; it may raise to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +43,22 @@ def is_hashed(trace: Trace) -> bool:
     )
 
 
-def met_blocks(trace: Trace, request: int, event: int, hit: int) -> list[MetBlock]:
-    """The full blocks of the prompt of `request` just before `event`, its admission, at which `hit` tokens were found.
-    Empty for a prompt that is not published, or for a run whose blocks are not known by hash."""
-    entry = trace.requests[request]
-    if not is_hashed(trace) or not is_published(entry):
+def met_blocks(trace: Trace, diagnosis: Diagnosis, progress: Progress | None = None) -> list[MetBlock]:
+    """The full blocks of what an admission looked up, just before it. Empty without an admission, for a prompt that is
+    not published, or for a run whose blocks are not known by hash."""
+    entry, event = trace.requests[diagnosis.request], diagnosis.event
+    if not is_hashed(trace) or not is_published(entry) or event < 0:
         return []
     replay = HashedReplay(trace)
-    replay.advance(event - 1)
+    for number in range(1, NUM_REPORTS + 1):
+        if progress is not None:
+            progress(number, NUM_REPORTS)
+        replay.advance((event - 1) * number // NUM_REPORTS)
     readers = trace.cut(event=event - 1).tracks["blocks"]["ref_count"] if "blocks" in trace.tracks else None
     met = []
-    contents = list(pages(prompt_symbols(entry), replay.page_size))
-    for index, prefix in enumerate(replay.chain(entry["first_sequence"], len(contents))[: len(contents)]):
+    content = sequence_symbols(entry, diagnosis.sequence - entry["first_sequence"])
+    contents = list(pages(first_tokens(content, diagnosis.num_tokens), replay.page_size))
+    for index, prefix in enumerate(replay.chain(diagnosis.sequence, len(contents))[: len(contents)]):
         known = replay.known.get(prefix)
         gone = replay.gone.get(prefix, -1)
         num_readers = int(readers[known.block]) if known is not None and readers is not None else 0
@@ -64,7 +74,7 @@ def met_blocks(trace: Trace, request: int, event: int, hit: int) -> list[MetBloc
                 block=-1 if known is None else known.block,
                 readers=num_readers,
                 evicted=-1 if known is not None else gone,
-                is_found=(index + 1) * replay.page_size <= hit,
+                is_found=(index + 1) * replay.page_size <= diagnosis.hit,
             )
         )
     return met

@@ -1,10 +1,10 @@
-"""What the prompts of a trace hold, and the answers where their tokens were known before: as it is recorded and read again.
+"""What the prompts of a trace hold, and the answers where their tokens have ids: as it is recorded and read again.
 
 A token is its id, or a place in a content: (content, start, length) are `length` neighbours. A request publishes
 
     "prompt"      its content id when its prompt is one run from 0 on, else its runs one after another: [7, 0, 4, 9, 0, 2]
     "prompt_ids"  its token ids, in place of "prompt"
-    "answer_ids"  for each sample the ids that it was going to produce
+    "answer_ids"  for each sample the ids that it was going to produce, or that it has produced when it has ended
 
 A trace keeps so many numbers at most; what comes after that is not published.
 """
@@ -74,11 +74,16 @@ def prompt_symbols(request: Mapping[str, Any]) -> list[Symbol]:
 
 
 def sequence_symbols(request: Mapping[str, Any], sample: int) -> list[Symbol]:
-    """Prompt and answer of one sample; what it produces beyond known ids is its own content and has no end here."""
+    """Prompt and answer of one sample."""
+    return [*prompt_symbols(request), *answer_symbols(request, sample)]
+
+
+def answer_symbols(request: Mapping[str, Any], sample: int) -> list[Symbol]:
+    """What one sample produces; beyond known ids it is its own content and has no end here."""
     answers = request.get("answer_ids")
     known = list(answers[sample]) if answers is not None else []
     own = ("output", request["first_sequence"] + sample)
-    return [*prompt_symbols(request), *known, (own, len(known), ENDLESS)]
+    return [*known, (own, len(known), ENDLESS)]
 
 
 def pages(symbols: Iterable[Symbol], size: int) -> Iterator[tuple[Symbol, ...]]:
@@ -103,8 +108,49 @@ def pages(symbols: Iterable[Symbol], size: int) -> Iterator[tuple[Symbol, ...]]:
                 page, missing = [], size
 
 
-def token_at(symbols: Iterable[Symbol], position: int) -> Symbol | None:
+def are_ids(symbols: Iterable[Symbol]) -> bool:
+    """Whether every one of them is a token by its id."""
+    return set(map(type, symbols)) <= {int}
+
+
+def first_tokens(symbols: list[Symbol], num_tokens: int) -> list[Symbol]:
+    """The first tokens of a content, all of them where it has no more."""
+    head = symbols[: max(num_tokens, 0)]
+    if are_ids(head):
+        return head
+    first: list[Symbol] = []
+    for symbol in symbols:
+        if num_tokens <= 0:
+            break
+        if isinstance(symbol, int):
+            first.append(symbol)
+            num_tokens -= 1
+        else:
+            first.append((*symbol[:2], min(symbol[2], num_tokens)))
+            num_tokens -= symbol[2]
+    return first
+
+
+def without_first(symbols: list[Symbol], num_tokens: int) -> list[Symbol]:
+    """What follows after the first tokens of a content."""
+    if are_ids(symbols[:num_tokens]):
+        return symbols[num_tokens:]
+    place = 0
+    while num_tokens and place < len(symbols):
+        symbol = symbols[place]
+        length = 1 if isinstance(symbol, int) else symbol[2]
+        if length > num_tokens:
+            content, start, _ = symbol
+            return [(content, start + num_tokens, length - num_tokens), *symbols[place + 1 :]]
+        num_tokens -= length
+        place += 1
+    return symbols[place:]
+
+
+def token_at(symbols: list[Symbol], position: int) -> Symbol | None:
     """The token at a position, a run of length 1 where it has no id; None beyond the end."""
+    if are_ids(symbols[:position]):
+        symbols, position = symbols[position : position + 1], 0
     for symbol in symbols:
         length = 1 if isinstance(symbol, int) else symbol[2]
         if position < length:

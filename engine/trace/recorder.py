@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from engine.trace.buffer import RowBuffer, clipped
-from engine.trace.chunk import Chunk
-from engine.trace.prompts import MAX_PUBLISHED, published
+from engine.trace.chunk import Answer, Chunk
+from engine.trace.prompts import MAX_PUBLISHED, is_published, published
 from engine.trace.trace import Trace
 from engine.trace.track import (
     ACTIONS,
@@ -51,6 +51,8 @@ class Recorder(TreeRecorder):
         self._decisions = RowBuffer(len(DECISION_COLUMNS))
         self._requests: list[dict[str, Any]] = []
         self._left_to_publish = MAX_PUBLISHED
+        self._unanswered: set[int] = set()
+        self._answers: list[Answer] = []
 
     def close(self) -> None:
         if self._changed:
@@ -72,8 +74,9 @@ class Recorder(TreeRecorder):
             happenings=happenings,
             decisions=self._decisions.take(),
             tokens=self.drain_tokens(),
+            answers=self._answers,
         )
-        self._requests, self._times = [], []
+        self._requests, self._times, self._answers = [], [], []
         return chunk
 
     def trace(self) -> Trace:
@@ -100,6 +103,8 @@ class Recorder(TreeRecorder):
             entry["measured"] = request.measured
         content, self._left_to_publish = published(request, self._left_to_publish)
         entry |= content
+        if is_published(content) and "answer_ids" not in content:
+            self._unanswered.add(group.index)
         self._requests.append(entry)
         self._group(group)
         self._happened("arrived", group.index, amount=group.prompt_len)
@@ -142,9 +147,23 @@ class Recorder(TreeRecorder):
 
     def completed(self, group: Any) -> None:
         self._request(group)
+        self._publish_answers(group)
         if all(seq.finish_reason != "abort" for seq in group.sequences):
             amount = sum(seq.num_output_tokens for seq in group.sequences)
             self._happened("finished", group.index, group.lead.index, amount=amount)
+
+    def _publish_answers(self, group: Any) -> None:
+        """Now that it has ended, what a model or an operation has added to a prompt that is published."""
+        ids = tuple(tuple(seq.output_token_ids) for seq in group.sequences)
+        if group.index not in self._unanswered:
+            return
+        self._unanswered.discard(group.index)
+        size = sum(map(len, ids))
+        if size > self._left_to_publish:
+            self._left_to_publish = 0
+        elif size:
+            self._left_to_publish -= size
+            self._answers.append(Answer(group.index, ids))
 
     def node_evicted(self, seq: Any, node: Any, missing: int, free: int) -> None:
         super().node_evicted(seq, node, missing, free)

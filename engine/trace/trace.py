@@ -21,6 +21,7 @@ from engine.trace import codec
 from engine.trace.check import (
     MAX_KEYS,
     TraceFileError,
+    add_answers,
     check_decisions,
     check_events,
     check_happenings,
@@ -68,6 +69,7 @@ class Trace:
         if any(b.num_events < a.num_events for a, b in pairwise(parts)) or num_events < 0:
             raise TraceFileError("The number of events goes down from one chunk to the next.")
         requests, num_sequences = check_requests([request for part in parts for request in part.requests])
+        add_answers(requests, [answer for part in parts for answer in part.answers])
         times = np.concatenate([part.times for part in parts])
         steps = np.concatenate([part.steps for part in parts])
         check_steps(steps, times, num_events)

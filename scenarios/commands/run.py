@@ -4,11 +4,13 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from engine.loop import Engine
 from scenarios.commands.inputs import add_cut, add_set, fewer_requests, open_source
 from scenarios.commands.progress import ProgressLine
 from scenarios.commands.table import number, percent, seconds, table, text_of
 from scenarios.fields import shown
-from scenarios.run import result, run
+from scenarios.ops_run import OpsRun
+from scenarios.run import Progress, result, run
 from scenarios.source import Source
 from scenarios.terminal import uninterrupted
 
@@ -56,8 +58,27 @@ def _fill(results: list[dict[str, Any]], source: Source, names: list[str], line:
     if source.scenario is not None:
         total, fewer = source.total, fewer_requests(source)
         for name in names:
-            trace = run(source.scenario, name, line.running(name, total), fewer)
-            results.append(result(name, trace, len(source.scenario.all_requests(name))))
+            watch = _Watch(line.running(name, total))
+            trace = run(source.scenario, name, watch, fewer)
+            figures = result(name, trace, len(source.scenario.all_requests(name)))
+            results.append(figures | watch.failed_operations)
+
+
+class _Watch:
+    """Passes on how far a run is, and remembers the operations of a story that is told by them."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._run: Engine | OpsRun | None = None
+
+    def __call__(self, running: Engine | OpsRun) -> None:
+        self._run = running
+        self._progress(running)
+
+    @property
+    def failed_operations(self) -> dict[str, Any]:
+        run = self._run
+        return {"operations": len(run.ops), "failed_operations": run.failed} if isinstance(run, OpsRun) else {}
 
 
 def _report(source: Source, results: list[dict[str, Any]]) -> dict[str, Any]:
@@ -84,7 +105,7 @@ def _text(report: dict[str, Any]) -> str:
 
 
 def _remarks(each: dict[str, Any]) -> list[str]:
-    """What became of the requests that did not finish."""
+    """What became of the requests that did not finish, and of the operations that failed."""
     name, unfinished, why = each["name"], each["unfinished"], each["unfinished_reason"]
     remarks = [f"{name}: {count:,} requests refused, {reason}" for reason, count in each["rejected_reasons"].items()]
     if each["stopped"]:
@@ -96,6 +117,13 @@ def _remarks(each: dict[str, Any]) -> list[str]:
         )
     elif unfinished:
         remarks.append(f"{name}: {unfinished:,} unfinished")
+    failed = each.get("failed_operations", ())
+    if failed:
+        listed = [f"{one['number']:,} {one['operation']} ({one['error']})" for one in failed[:LISTED]]
+        more = [f"{len(failed) - LISTED:,} more"] if len(failed) > LISTED else []
+        remarks.append(
+            f"{name}: {len(failed):,} of {each['operations']:,} operations failed: {', '.join(listed + more)}"
+        )
     return remarks
 
 

@@ -1,5 +1,5 @@
 """A second doctor, as plain as can be: while the engine runs it writes down every known prefix after every event, and it
-compares every prompt with every earlier one token by token."""
+compares what every admission looks up with what everybody has at that moment, token by token."""
 
 from random import Random
 from typing import Any, NamedTuple
@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from engine.kv.hashed import HashedKV
 from engine.kv.radix import RadixKV
 from engine.loop import Engine, trace_header
-from engine.request import Prompt, Request, SamplingParams
+from engine.request import Prompt, Request, SamplingParams, SequenceStatus
+from engine.sequence import Sequence, SequenceGroup
 from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
@@ -18,6 +19,7 @@ Tokens = tuple[Any, ...]
 
 class Finding(NamedTuple):
     request: int
+    number: int
     reason: str
     hit: int
     shared: int
@@ -25,8 +27,8 @@ class Finding(NamedTuple):
 
 
 class PlainDoctor(Recorder):
-    """`findings` of the requests in the order in which they were first admitted, and the block that was known for each
-    whole page of their prompts, -1 for none."""
+    """`findings` by request and number of the admission, and the block that was known for each whole page of what it
+    looked up, -1 for none."""
 
     engine: Engine
 
@@ -35,39 +37,41 @@ class PlainDoctor(Recorder):
         self.page_size = settings.block_size
         self.prefixes: dict[Tokens, int] = {}
         self.lost: dict[Tokens, int] = {}
-        self.earlier: list[tuple[int, Tokens]] = []
-        self.missing: dict[int, Tokens] = {}
-        self.findings: dict[int, Finding] = {}
-        self.blocks: dict[int, list[int]] = {}
+        self.groups: dict[int, SequenceGroup] = {}
+        self.missing: dict[tuple[int, int], Tokens] = {}
+        self.findings: dict[tuple[int, int], Finding] = {}
+        self.blocks: dict[tuple[int, int], list[int]] = {}
 
     def close(self) -> None:
         super().close()
         known = self._prefixes_now()
         self.lost |= dict.fromkeys(self.prefixes.keys() - known.keys(), self.event)
-        for request, prefix in list(self.missing.items()):
+        for name, prefix in list(self.missing.items()):
             if prefix in known:
-                del self.missing[request]
-                self.findings[request] = self.findings[request]._replace(blocking=self.event)
+                del self.missing[name]
+                self.findings[name] = self.findings[name]._replace(blocking=self.event)
         self.prefixes = known
 
     def admitted(self, group: Any, num_tokens: int, resumed: bool) -> None:
         super().admitted(group, num_tokens, resumed)
-        if resumed:
-            return
-        mine, size, event = self._prompt(group.request), self.page_size, self.event + 1
+        number = sum(1 for request, _ in self.findings if request == group.index)
+        assert resumed == bool(number)
+        mine, size, event = self._content(group.lead)[:num_tokens], self.page_size, self.event + 1
         findable = len(mine) - 1
         ends = range(size, len(mine) + 1, size)
-        self.blocks[group.index] = [self.prefixes.get(mine[:end], -1) for end in ends]
+        self.blocks[group.index, number] = [self.prefixes.get(mine[:end], -1) for end in ends]
         hit = 0
         while hit + size <= findable and mine[: hit + size] in self.prefixes:
             hit += size
         assert hit == group.lead.num_cached_tokens
         shared, text_shared = 0, 0
-        for length, content in self.earlier:
+        for seq in (seq for other in self.groups.values() for seq in other.sequences):
+            content = self._content(seq)
             common = next(
                 (i for i, (a, b) in enumerate(zip(mine, content, strict=False)) if a != b), min(len(mine), len(content))
             )
-            text_shared, shared = max(text_shared, common), max(shared, min(common, length))
+            has_last = seq.status is SequenceStatus.FINISHED and len(content) > seq.group.prompt_len
+            text_shared, shared = max(text_shared, common), max(shared, min(common, len(content) - has_last))
         page = mine[: hit + size]
         blocking = event
         if shared == len(mine) == hit + size:
@@ -76,24 +80,25 @@ class PlainDoctor(Recorder):
             reason = "evicted" if page in self.lost else "not_yet"
             blocking = self.lost.get(page, event)
             if reason == "not_yet":
-                self.missing[group.index] = page
+                self.missing[group.index, number] = page
         elif text_shared >= hit + size:
             reason = "no_kv"
         elif shared == hit:
             reason = "differs" if hit else "nothing"
         else:
             reason = "tail" if hit else "shorter"
-        self.findings[group.index] = Finding(group.index, reason, hit, shared, blocking)
-        request = group.request
-        for answer in request.output_script or ((),):
-            content = mine + tuple(answer[: request.sampling.max_tokens])
-            self.earlier.append((len(content) - (1 if answer else 0), content))
+        self.findings[group.index, number] = Finding(group.index, number, reason, hit, shared, blocking)
+        self.groups[group.index] = group
 
-    def _prompt(self, request: Request) -> Tokens:
-        kv = self.engine.kv
+    def _content(self, seq: Sequence) -> Tokens:
+        """All tokens that a sequence knows now."""
+        kv, request = self.engine.kv, seq.group.request
         if isinstance(kv, RadixKV):
-            return kv.token_ids.of_prompt(request.prompt)
-        return _flat(request.prompt.token_ids or request.prompt.runs)
+            return kv.token_ids.of(seq, seq.num_tokens)
+        answer = request.output_script[seq.sample] if request.output_script else ()
+        prompt = _flat(request.prompt.token_ids or request.prompt.runs)
+        known = (*prompt, *answer)[: seq.num_tokens]
+        return (*known, *(("output", seq.index, i - len(prompt)) for i in range(len(known), seq.num_tokens)))
 
     def _prefixes_now(self) -> dict[Tokens, int]:
         """Known prefix -> the block that a look-up finds, -1 in a tree."""

@@ -1,6 +1,7 @@
 """The zero-hit doctor: every reason by an example, and agreement with a doctor that compares everything with everything."""
 
 import io
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -31,7 +32,7 @@ def _run(settings: Settings, *requests: Request) -> Trace:
 
 
 def _last(settings: Settings, *requests: Request) -> Diagnosis:
-    return diagnose(_run(settings, *requests))[-1]
+    return diagnose(_run(settings, *requests))[-1][0]
 
 
 @pytest.mark.parametrize("settings", [UNIT, RADIX])
@@ -75,7 +76,7 @@ def test_of_an_equal_prompt_one_token_has_to_be_computed(settings: Settings) -> 
 @pytest.mark.parametrize("settings", [UNIT.with_(num_blocks=4), RADIX.with_(num_blocks=4)])
 def test_an_evicted_block_is_the_reason_and_its_eviction_the_frame(settings: Settings) -> None:
     trace = _run(settings, _request("a", 0, A[:9]), _request("b", 5, B[:13]), _request("c", 10, A[:9]))
-    found = diagnose(trace)[-1]
+    found = diagnose(trace)[-1][0]
     assert (found.reason, found.hit, found.shared, found.possible) == ("evicted", 0, 9, 8)
     assert trace.step_of(found.blocking) == 1, "b runs in step 1 and takes all four blocks"
     kinds = trace.happenings["kind"][trace.happenings["event"] == found.blocking]
@@ -85,7 +86,7 @@ def test_an_evicted_block_is_the_reason_and_its_eviction_the_frame(settings: Set
 
 def test_two_equal_prompts_in_one_step_compute_the_same_twice() -> None:
     trace = _run(UNIT.with_(register_at="update"), _request("a", 0, A[:9]), _request("b", 0, A[:9]))
-    found = diagnose(trace)[-1]
+    found = diagnose(trace)[-1][0]
     assert (found.reason, found.hit, found.shared, found.possible) == ("not_yet", 0, 9, 8)
     assert trace.steps["update_begin"][0] < found.blocking <= trace.steps["updated"][0]
 
@@ -115,11 +116,11 @@ def test_without_a_cache_it_says_what_one_would_have_given() -> None:
 
 def test_who_never_runs_and_what_is_not_published_is_said() -> None:
     trace = _run(UNIT, _request("a", 0, A[:9]), _request("huge", 1, tuple(range(300))), _request("c", 2, A[:9]))
-    assert [found.reason for found in diagnose(trace)] == ["nothing", "not_admitted", "tail"]
+    assert [found.reason for (found,) in diagnose(trace)] == ["nothing", "not_admitted", "tail"]
     old = Trace.of(trace.header, trace.chunks())
     for request in old.requests:
         request.pop("prompt_ids")
-    assert [(found.reason, found.hit) for found in diagnose(old)] == [
+    assert [(found.reason, found.hit) for (found,) in diagnose(old)] == [
         ("not_published", 0),
         ("not_admitted", 0),
         ("not_published", 8),
@@ -131,7 +132,7 @@ def test_prompts_made_of_contents_are_compared_token_by_token() -> None:
         return Request(name, arrival, Prompt(runs), SamplingParams(1, 1))
 
     trace = _run(UNIT, request("a", 0, (7, 0, 4), (7, 4, 6)), request("b", 5, (7, 0, 9), (8, 0, 4)))
-    found = diagnose(trace)[-1]
+    found = diagnose(trace)[-1][0]
     assert (found.reason, found.hit, found.shared) == ("tail", 8, 9)
     assert (found.mine, found.theirs) == ((8, 0, 1), (7, 9, 1))
 
@@ -151,6 +152,51 @@ def test_a_saved_run_gets_the_same_diagnoses() -> None:
     assert diagnose(Trace.load(file.getvalue())) == diagnose(trace)
 
 
+def _preempted(num_blocks: int, **more: Any) -> Trace:
+    """Two requests of 8 and up to 24 tokens in blocks of 4; b is preempted for a and comes back when a has ended."""
+    settings = UNIT.with_(num_blocks=num_blocks, **more)
+    return _run(
+        settings, *(_request(name, 0, ids, answer=tuple(range(1, 17))) for name, ids in (("a", A[:8]), ("b", B[:8])))
+    )
+
+
+def test_a_request_that_was_preempted_looks_again_for_prompt_and_answer() -> None:
+    trace = _preempted(8)
+    first, second = diagnose(trace)[1]
+    assert (first.number, first.reason, first.num_tokens, first.hit) == (0, "nothing", 8, 0)
+    assert (second.number, second.num_tokens, second.shared) == (1, 17, 17), "both had filled four of the eight blocks"
+    assert second.event > first.event and second.is_own
+    assert (second.reason, second.hit, second.sources) == ("evicted", 8, ((1, 8),))
+    assert trace.requests[caused_by(trace, second.blocking)]["id"] == "a"
+
+
+def test_what_goes_on_is_compared_as_far_as_it_is() -> None:
+    """a has answered 1 2 3 when b comes with 1 2 3 4 5 after the same prompt; c comes with 6 as well when a has ended."""
+    answer = (1, 2, 3, 4, 5, 6, 7, 8)
+    b, c = (*A[:4], *answer[:5], 98), (*A[:4], *answer[:6], 99)
+    trace = _run(UNIT, _request("a", 0, A[:4], answer=answer), _request("b", 3, b), _request("c", 20, c))
+    during, after = (diagnose(trace)[number][0] for number in (1, 2))
+    assert (during.shared, during.other, during.mine, during.theirs) == (7, 0, 4, None)
+    assert (after.shared, after.other, after.mine, after.theirs) == (10, 0, 99, 7)
+
+
+def test_it_tells_how_far_it_is_and_can_be_stopped() -> None:
+    trace = _run(UNIT, *(_request(name, number, A[:5]) for number, name in enumerate("abc")))
+    told: list[tuple[int, int]] = []
+    diagnose(trace, lambda *progress: told.append(progress))
+    assert told == [(0, 3), (1, 3), (2, 3)]
+
+    def stop(done: int, number: int) -> None:
+        told.append((done, number))
+        if done == 1:
+            raise KeyboardInterrupt
+
+    told.clear()
+    with pytest.raises(KeyboardInterrupt):
+        diagnose(trace, stop)
+    assert told == [(0, 3), (1, 3)]
+
+
 @pytest.mark.parametrize("kind", ["hashed", "radix"])
 def test_it_agrees_with_a_doctor_that_compares_everything(kind: str) -> None:
     seen: set[str] = set()
@@ -158,12 +204,15 @@ def test_it_agrees_with_a_doctor_that_compares_everything(kind: str) -> None:
         rng = Random(seed)
         trace, plain = examined(random_settings(rng, kind), random_requests(rng))
         found = [
-            Finding(d.request, d.reason, d.hit, d.shared, d.blocking)
-            for d in diagnose(trace)
+            Finding(d.request, d.number, d.reason, d.hit, d.shared, d.blocking)
+            for of_one in diagnose(trace)
+            for d in of_one
             if d.reason != "not_admitted"
         ]
         assert found == [finding for _, finding in sorted(plain.findings.items())], f"seed {seed}"
         seen |= {finding.reason for finding in found}
-        for d in diagnose(trace):
+        seen |= {f"{finding.reason} again" for finding in found if finding.number}
+        for d in chain.from_iterable(diagnose(trace)):
             assert sum(tokens for _, tokens in d.sources) == d.hit
-    assert seen == set(REASONS) - {"not_published", "not_admitted", "off"}
+    again = {"evicted again", "tail again", "last_token again"}
+    assert seen >= again | (set(REASONS) - {"not_published", "not_admitted", "off"})

@@ -14,9 +14,8 @@ UNIT = Settings(block_size=4, num_blocks=16, step_time=1.0, prefix_caching=True)
 A = tuple(range(100, 116))
 
 
-def _met(trace, request):
-    found = diagnose(trace)[request]
-    return met_blocks(trace, request, found.event, found.hit)
+def _met(trace, request, number=0):
+    return met_blocks(trace, diagnose(trace)[request][number])
 
 
 def test_two_blocks_are_found_and_the_third_was_never_known() -> None:
@@ -42,10 +41,10 @@ def test_at_every_admission_it_knows_the_blocks_that_the_cache_knows() -> None:
         rng = Random(seed)
         settings = random_settings(rng, "hashed")
         trace, plain = examined(settings, random_requests(rng))
-        for request, blocks in plain.blocks.items():
-            met = _met(trace, request)
+        for (request, number), blocks in plain.blocks.items():
+            met = _met(trace, request, number)
             assert [each.block for each in met] == blocks, f"seed {seed}"
-            assert sum(each.is_found for each in met) * settings.block_size == plain.findings[request].hit
+            assert sum(each.is_found for each in met) * settings.block_size == plain.findings[request, number].hit
             states |= {each.state for each in met}
     assert states == set(STATES)
 

@@ -1,16 +1,26 @@
 """Prompts in a trace: how they are published, what a file may say of them, how they are compared."""
 
+import io
+from collections.abc import Sequence
+from itertools import count
 from random import Random
+from typing import Any
 
 import pytest
 
+from engine.batch import Batch, StepOutput
+from engine.live import LiveEngine
 from engine.loop import simulate
 from engine.request import Prompt, Request, SamplingParams
+from engine.script import replay
 from engine.settings import Settings
 from engine.trace import prompts
-from engine.trace.check import TraceFileError, check_requests
+from engine.trace.check import TraceFileError, add_answers, check_answers, check_requests
+from engine.trace.chunk import Answer
+from engine.trace.doctor import diagnose
 from engine.trace.prefix_trie import PrefixTrie
 from engine.trace.prompts import ENDLESS, pages, prompt_symbols, published, sequence_symbols, token_at
+from engine.trace.trace import Trace
 from engine.workload import ListWorkload
 
 
@@ -105,3 +115,115 @@ def test_a_long_prompt_of_one_content_is_one_number() -> None:
     requests = [Request(f"r{i}", 0.0, Prompt.of_length(100_000, i), SamplingParams(1, 1)) for i in range(3)]
     trace = simulate(Settings(block_size=1024, step_time=1.0), ListWorkload(requests))
     assert [request["prompt"] for request in trace.requests] == [0, 1, 2]
+
+
+class CountingModel:
+    """Samples 1, 2, 3, ..."""
+
+    def __init__(self) -> None:
+        self._tokens = count(1)
+
+    def execute(self, batch: Batch) -> StepOutput:
+        return StepOutput(1.0, [[next(self._tokens) for _ in range(row.num_samples)] for row in batch.rows])
+
+
+def _live(**settings: Any) -> LiveEngine:
+    return LiveEngine(Settings(block_size=4, num_blocks=16, **settings), CountingModel())
+
+
+def _serve(live: LiveEngine, *prompts: Sequence[int], **sampling: int) -> None:
+    for prompt in prompts:
+        live.submit(prompt, SamplingParams(**sampling))
+    while live.step() is not None:
+        pass
+
+
+def test_a_live_answer_is_published_when_its_request_has_ended() -> None:
+    live = _live()
+    live.submit([7, 8], SamplingParams(max_tokens=3))
+    live.step()
+    live.step()
+    assert live.drain().answers == []
+    live.step()
+    assert live.drain().answers == [Answer(0, ((1, 2, 3),))]
+    assert live.trace().requests[0]["answer_ids"] == ((1, 2, 3),)
+
+
+def test_every_sample_has_its_own_answer_and_a_file_gives_them_back() -> None:
+    live = _live()
+    _serve(live, [7, 8], max_tokens=2, n=2)
+    trace = live.trace()
+    assert trace.requests[0]["answer_ids"] == ((1, 3), (2, 4))
+    file = io.BytesIO()
+    trace.save(file)
+    again = Trace.load(file.getvalue())
+    assert (again.requests, again.run_id) == (trace.requests, trace.run_id)
+    assert again.run_id == replay(live.script()).run_id
+
+
+def test_after_the_last_number_no_answer_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.trace.recorder.MAX_PUBLISHED", 8)
+    live = _live()
+    _serve(live, [7, 8], [9], max_tokens=3)
+    assert [request.get("answer_ids") for request in live.trace().requests] == [((1, 3, 5),), None]
+    _serve(live, [9], max_tokens=1)
+    assert not prompts.is_published(live.trace().requests[2])
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([Answer(1, ((1,),))], "The request of an answer is 1"),
+        ([Answer(True, ((1,),))], "The request of an answer is True"),
+        ([Answer(0, ((1,), (2,)))], "The answer of request 0 is not a list of ids for each of 1 samples"),
+        ([Answer(0, "1")], "The answer of request 0 is not a list"),
+        ([Answer(0, None)], "The answer of request 0 is not a list"),
+        ([Answer(0, ((1,),))] * 2, "Request 0 has more than one answer"),
+    ],
+)
+def test_an_answer_that_fits_no_request_is_refused_by_name(answers: list[Answer], said: str) -> None:
+    requests, _ = check_requests([{"id": "a", "prompt_len": 4}])
+    with pytest.raises(TraceFileError, match=said):
+        add_answers(requests, answers)
+
+
+@pytest.mark.parametrize("columns", [3, [3], [[0]], [[0], []], [[0], [[1]], [2]]])
+def test_answers_of_a_file_are_two_columns(columns: Any) -> None:
+    with pytest.raises(TraceFileError, match="The answers of a chunk are not"):
+        check_answers(columns)
+
+
+def test_a_second_round_of_a_live_chat_finds_the_first_answer_and_the_doctor_says_whose_it_is() -> None:
+    live = _live(prefix_caching=True)
+    _serve(live, [7, 8, 9], max_tokens=6)
+    _serve(live, [7, 8, 9, 1, 2, 3, 4, 5, 6, 99], max_tokens=1)
+    found = diagnose(live.trace())[1][0]
+    assert (found.hit, found.sources, found.shared) == (8, ((0, 8),), 8)
+    assert (found.reason, found.mine, found.theirs) == ("differs", 6, 6)
+
+
+def test_an_open_content_is_named_to_whoever_begins_with_all_of_it_until_it_is_closed() -> None:
+    trie = PrefixTrie()
+    trie.open([1, 2, 3], 0)
+    trie.open([1, 2, 3, 4, 5], 1)
+    trie.add([1, 2, 9], 2)
+    assert trie.match([1, 2, 3, 4, 5, 6]) == (5, 1, (0, 1))
+    assert trie.match([1, 2, 3, 4]) == (4, 1, (0,))
+    assert trie.match([1, 2, 9]) == (3, 2, ())
+    trie.close(0)
+    assert trie.match([1, 2, 3, 4, 5, 6]) == (5, 1, (1,))
+
+
+@pytest.mark.parametrize(
+    ("count_", "first", "rest"),
+    [
+        (0, [], [5, (7, 0, 4), 6]),
+        (1, [5], [(7, 0, 4), 6]),
+        (3, [5, (7, 0, 2)], [(7, 2, 2), 6]),
+        (5, [5, (7, 0, 4)], [6]),
+        (9, [5, (7, 0, 4), 6], []),
+    ],
+)
+def test_a_content_is_cut_at_any_token(count_: int, first: list, rest: list) -> None:
+    content = [5, (7, 0, 4), 6]
+    assert (prompts.first_tokens(content, count_), prompts.without_first(content, count_)) == (first, rest)

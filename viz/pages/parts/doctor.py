@@ -1,20 +1,25 @@
 """The zero-hit doctor below the player: for a chosen request what it found in the cache and the one fact that kept it
-from more, with the way to its frame; then all requests in a table. What is said stands in `doctor_words`.
+from more, at each of its admissions, with the way to the frame; beside it all requests in a table, as they were first
+admitted. What is said stands in `doctor_words`, the work is done in `doctor_jobs`.
 """
 
 from typing import Any
 
 import streamlit as st
 
-from engine.trace.doctor import Diagnosis, diagnose, frame_name
+from engine.trace.doctor import Diagnosis, frame_name
 from engine.trace.trace import Trace
+from viz.pages.parts import doctor_jobs, hash_cache, jump, page
 from viz.pages.parts import doctor_words as say
-from viz.pages.parts import hash_cache, jump, page
 from viz.pages.parts.request_table import safe
 
 MAX_ROWS = 1_000
 TABLE = "doctor-table"
 REQUEST = "doctor-request"
+ADMISSION = "doctor-admission"
+
+Admissions = tuple[Diagnosis, ...]
+"""All of one request, at least one."""
 
 
 def show(trace: Trace) -> None:
@@ -24,15 +29,16 @@ def show(trace: Trace) -> None:
     if not trace.requests:
         st.text(words["no_requests"])
         return
-    with st.spinner(words["comparing"]):
-        diagnoses = diagnose(trace)
+    diagnoses = doctor_jobs.diagnoses(trace)
+    if diagnoses is None:
+        return
     left, right = st.columns(2, gap="large")
     with left:
         wanted = st.text_input(
             words["find"], key="doctor-find", placeholder=words["find"], label_visibility="collapsed"
         )
         only_zero = st.toggle(words["only_zero"], key="doctor-zero")
-        listed = [d for d in diagnoses if _is_wanted(trace, d, wanted, only_zero)]
+        listed = [own for own in diagnoses if _is_wanted(trace, own[0], wanted, only_zero)]
         shown = listed[:MAX_ROWS]
         if not shown:
             st.text(words["nobody"])
@@ -41,7 +47,7 @@ def show(trace: Trace) -> None:
             st.text(words["first_of"].format(shown=MAX_ROWS, all=len(listed)))
         _table(trace, shown)
     with right:
-        diagnosis = _chosen(trace, shown)
+        diagnosis = _admission(trace, _chosen(trace, shown))
         _explain(trace, diagnosis)
         hash_cache.show(trace, diagnosis)
 
@@ -51,8 +57,8 @@ def _is_wanted(trace: Trace, diagnosis: Diagnosis, name: str, only_zero: bool) -
     return is_named and not (only_zero and (diagnosis.hit or diagnosis.reason == "not_admitted"))
 
 
-def _chosen(trace: Trace, shown: list[Diagnosis]) -> Diagnosis:
-    by_request = {d.request: d for d in shown}
+def _chosen(trace: Trace, shown: list[Admissions]) -> Admissions:
+    by_request = {own[0].request: own for own in shown}
     number = st.selectbox(
         say.words()["request"],
         list(by_request),
@@ -61,6 +67,20 @@ def _chosen(trace: Trace, shown: list[Diagnosis]) -> Diagnosis:
         label_visibility="collapsed",
     )
     return by_request.get(number, shown[0])
+
+
+def _admission(trace: Trace, own: Admissions) -> Diagnosis:
+    """One of the admissions of a request, the only one without asking."""
+    if len(own) == 1:
+        return own[0]
+    number = st.selectbox(
+        say.words()["admission"],
+        range(len(own)),
+        format_func=lambda number: say.admission(trace, own[number], len(own)),
+        key=f"{ADMISSION}-{own[0].request}",
+        label_visibility="collapsed",
+    )
+    return own[number or 0]
 
 
 def _explain(trace: Trace, diagnosis: Diagnosis) -> None:
@@ -72,13 +92,13 @@ def _explain(trace: Trace, diagnosis: Diagnosis) -> None:
         jump.to(frame_name(trace, diagnosis.blocking))
 
 
-def _table(trace: Trace, shown: list[Diagnosis]) -> None:
+def _table(trace: Trace, shown: list[Admissions]) -> None:
     """One row a request; choosing a row chooses the request."""
 
     def choose() -> None:
         rows = st.session_state[TABLE].selection.rows
         if rows:
-            st.session_state[REQUEST] = shown[rows[0]].request
+            st.session_state[REQUEST] = shown[rows[0]][0].request
 
     st.dataframe(
         columns(trace, shown),
@@ -90,17 +110,19 @@ def _table(trace: Trace, shown: list[Diagnosis]) -> None:
     )
 
 
-def columns(trace: Trace, diagnoses: list[Diagnosis]) -> dict[str, list[Any]]:
-    """Column title -> cells, one for each diagnosis."""
+def columns(trace: Trace, requests: list[Admissions]) -> dict[str, list[Any]]:
+    """Column title -> cells, one for each request as it was first admitted."""
     rows = [
         (
             safe(str(trace.requests[d.request]["id"])[: say.MAX_ID]),
-            d.prompt_len,
+            trace.requests[d.request]["prompt_len"],
+            sum(each.event >= 0 for each in own),
             d.hit,
             d.possible,
             say.short_reason(trace, d),
             say.iteration(trace, d.blocking) if d.blocking >= 0 else None,
         )
-        for d in diagnoses
+        for own in requests
+        for d in own[:1]
     ]
     return {title: list(cells) for title, cells in zip(say.words()["columns"], zip(*rows, strict=True), strict=True)}

@@ -1,8 +1,8 @@
 """The sentences of the zero-hit doctor, one table a language, and how a diagnosis is put into them.
 
-Fields: r the request, x the other one, n its prompt tokens, hit what it found, shared what both have in common, most what
-could be found, size and unit of a block or page, k the first token that is not shared counted from 1, mine and theirs
-the tokens that stand there.
+Fields: r the request, x the other one, n the tokens that it looked up, hit what it found, shared what both have in common,
+most what could be found, size and unit of a block or page, k the first token that is not shared counted from 1, mine and
+theirs the tokens that stand there. A request that was preempted shares most with itself: then it is told as `own`.
 """
 
 from typing import Any
@@ -21,16 +21,24 @@ WORDS: dict[str, dict[str, Any]] = {
         "heading": "Why not more from the cache?",
         "chain_heading": "What the cache knew of its blocks when it was admitted",
         "comparing": "The prompts are being compared",
+        "reading": "The blocks of its prompt are being looked up",
+        "compared": "{done:,} of {all:,} admissions",
+        "looked_up": "{done:,} of {all:,} parts of the run",
+        "stopped": "This was ended before it was finished.",
+        "again": "Compare again",
         "request": "Request",
+        "admission": "Admission",
+        "which": "admission {number:,} of {all:,}, iteration {iteration:,}",
         "find": "find a request",
         "only_zero": "Only requests that found nothing",
         "nobody": "No request of this run is like that.",
         "no_requests": "Nobody asked for anything: this run has no request.",
         "first_of": "The first {shown:,} of {all:,} requests are listed; find others by their name.",
         "units": {"block": ("block", "blocks"), "page": ("page", "pages")},
-        "found": "{r} found {hit:,} of its {n:,} prompt tokens in the cache, left there by {sources}.",
-        "found_alone": "{r} found {hit:,} of its {n:,} prompt tokens in the cache.",
-        "found_none": "{r} found none of its {n:,} prompt tokens in the cache.",
+        "tokens": ("prompt tokens", "tokens of prompt and answer"),
+        "found": "{r} found {hit:,} of its {n:,} {tokens} in the cache, left there by {sources}.",
+        "found_alone": "{r} found {hit:,} of its {n:,} {tokens} in the cache.",
+        "found_none": "{r} found none of its {n:,} {tokens} in the cache.",
         "source": "{x} ({tokens:,})",
         "more_sources": "{number:,} more",
         "words": "“{0}”",
@@ -41,9 +49,9 @@ WORDS: dict[str, dict[str, Any]] = {
             "not_published": "The run does not say what its prompts hold, so the reason is not known.",
             "not_admitted": "{r} was never admitted, so it never looked.",
             "off": "Prefix caching is off. With it, and with room for everything, {r} would have found {most:,} of its "
-            "{n:,} prompt tokens, left by {x}.",
+            "{n:,} {tokens}, left by {x}.",
             "off_nothing": "Prefix caching is off. It would not have helped {r}: no whole {unit} of {size:,} of its "
-            "{n:,} prompt tokens was there before.",
+            "{n:,} {tokens} was there before.",
             "nothing": "Nobody before it begins with {mine}: nothing is shared with anybody.",
             "shorter": "The {shared:,} tokens that it shares with {x} are shorter than a {unit} of {size:,}: as token "
             "{k:,} it has {mine}, {x} has {theirs}.",
@@ -58,6 +66,14 @@ WORDS: dict[str, dict[str, Any]] = {
             "not_yet": "{x} begins with the same tokens, but tokens {first:,} to {last:,} were not in the cache yet; "
             "they came in iteration {iteration:,}.",
             "never_came": "{x} begins with the same tokens, but tokens {first:,} to {last:,} never came into the cache.",
+        },
+        "own": {
+            "shorter": "All its {n:,} tokens are shorter than a {unit} of {size:,}.",
+            "tail": "The last {rest:,} of its {n:,} tokens fill no {unit} of {size:,}.",
+            "not_yet": "It had tokens {first:,} to {last:,} before it was preempted, but they were not in the cache; they "
+            "came in iteration {iteration:,}.",
+            "never_came": "It had tokens {first:,} to {last:,} before it was preempted, but they never came into the "
+            "cache.",
         },
         "cause": " to make room for {x}",
         "short": {
@@ -78,7 +94,7 @@ WORDS: dict[str, dict[str, Any]] = {
             "not_yet": "Go to where they came, iteration {iteration:,}",
             "otherwise": "Go to its admission, iteration {iteration:,}",
         },
-        "columns": ("request", "prompt tokens", "found", "possible", "why not more", "iteration"),
+        "columns": ("request", "prompt tokens", "admissions", "found", "possible", "why not more", "iteration"),
         "chain_columns": ("block of the prompt", "tokens", "prefix", "known as block", "state", "match"),
         "states": {
             "used": "used ×{readers}",
@@ -103,7 +119,12 @@ def words(lang: str = LANGUAGE) -> dict[str, Any]:
 def what_was_found(trace: Trace, diagnosis: Diagnosis, lang: str = LANGUAGE) -> str:
     """How much the request found, and who had left it there."""
     table = WORDS[lang]
-    fields = {"r": _name(trace, diagnosis.request), "hit": diagnosis.hit, "n": diagnosis.prompt_len}
+    fields = {
+        "r": _name(trace, diagnosis.request),
+        "hit": diagnosis.hit,
+        "n": diagnosis.num_tokens,
+        "tokens": _tokens(trace, diagnosis, lang),
+    }
     if not diagnosis.hit:
         return "" if diagnosis.reason in ("off", "not_admitted") else str(table["found_none"].format(**fields))
     if not diagnosis.sources:
@@ -123,7 +144,16 @@ def why_not_more(trace: Trace, diagnosis: Diagnosis, lang: str = LANGUAGE) -> st
         reason = "off_nothing"
     elif reason == "not_yet" and diagnosis.blocking == diagnosis.event:
         reason = "never_came"
-    return str(WORDS[lang]["reasons"][reason].format(**_fields(trace, diagnosis, lang)))
+    table = WORDS[lang]
+    own = table["own"] if diagnosis.is_own else {}
+    return str(own.get(reason, table["reasons"][reason]).format(**_fields(trace, diagnosis, lang)))
+
+
+def admission(trace: Trace, diagnosis: Diagnosis, num_admissions: int, lang: str = LANGUAGE) -> str:
+    """Which admission of its request it is."""
+    which = WORDS[lang]["which"]
+    at = iteration(trace, diagnosis.event)
+    return str(which.format(number=diagnosis.number + 1, all=num_admissions, iteration=at))
 
 
 def short_reason(trace: Trace, diagnosis: Diagnosis, lang: str = LANGUAGE) -> str:
@@ -158,13 +188,14 @@ def token_text(trace: Trace, symbol: Symbol | None, lang: str = LANGUAGE) -> str
 
 def _fields(trace: Trace, d: Diagnosis, lang: str) -> dict[str, Any]:
     table, size = WORDS[lang], trace.header["block_size"]
-    limit = max(d.prompt_len - 1, 0) // size
+    limit = max(d.num_tokens - 1, 0) // size
     unit, units = table["units"]["page" if "nodes" in trace.tracks else "block"]
     cause = caused_by(trace, d.blocking) if d.reason == "evicted" else -1
     return {
         "r": _name(trace, d.request),
         "x": _name(trace, d.other),
-        "n": d.prompt_len,
+        "n": d.num_tokens,
+        "tokens": _tokens(trace, d, lang),
         "hit": d.hit,
         "shared": d.shared,
         "rest": d.shared - d.hit,
@@ -180,6 +211,11 @@ def _fields(trace: Trace, d: Diagnosis, lang: str) -> dict[str, Any]:
         "iteration": iteration(trace, d.blocking),
         "cause": table["cause"].format(x=_name(trace, cause)) if cause >= 0 else "",
     }
+
+
+def _tokens(trace: Trace, diagnosis: Diagnosis, lang: str) -> str:
+    of_prompt, of_both = WORDS[lang]["tokens"]
+    return str(of_both if diagnosis.num_tokens > trace.requests[diagnosis.request]["prompt_len"] else of_prompt)
 
 
 def _name(trace: Trace, request: int) -> str:

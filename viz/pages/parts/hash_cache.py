@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 
 from engine.trace.doctor import Diagnosis
-from engine.trace.hash_cache import MetBlock, is_hashed, met_blocks
+from engine.trace.hash_cache import MetBlock, is_hashed
 from engine.trace.prompts import Symbol
 from engine.trace.trace import Trace
+from viz.pages.parts import doctor_jobs, page
 from viz.pages.parts import doctor_words as say
-from viz.pages.parts import page
 
 MAX_ROWS = 1_000
 MAX_TOKENS = 8
@@ -19,11 +19,12 @@ NOTHING = "–"
 
 
 def show(trace: Trace, diagnosis: Diagnosis) -> None:
-    """The blocks of the prompt at its admission; nothing for a run without hashed blocks or a request without full ones."""
+    """The blocks that it looked up; nothing for a run without hashed blocks or a request without full ones."""
     if not is_hashed(trace) or diagnosis.event < 0:
         return
-    met = met_blocks(trace, diagnosis.request, diagnosis.event, diagnosis.hit)[:MAX_ROWS]
+    met = doctor_jobs.chain(trace, diagnosis)
     if met:
+        met = met[:MAX_ROWS]
         page.heading(say.words()["chain_heading"])
         st.dataframe(
             columns(trace, met, diagnosis), hide_index=True, key="hash-cache", alt=say.words()["chain_heading"]

@@ -130,6 +130,7 @@ def result_of(
     stop: Callable[[], Any] | None = None,
     failed: Callable[[str], Any] | None = None,
     is_player: bool = True,
+    stopped: tuple[str, str] = ("This run was ended before it was finished.", "Run again"),
 ) -> Result | None:
     """The result of a job, or None while the page shows how far it is, that it was stopped, or why it failed.
 
@@ -139,6 +140,7 @@ def result_of(
     stop             what the Stop button does instead of stopping this job alone
     failed           is told why the job failed, instead of the reader
     is_player        whether the outlines of the player may stand where the result will
+    stopped          what is said after Stop, and the label of `again`
     """
     slot = st.empty()
     if not job.wait(AT_ONCE):
@@ -158,7 +160,8 @@ def result_of(
         else:
             problem(job.problem, back, go_back)
     else:
-        problem("This run was ended before it was finished.", "Run again", again, tag="Stopped")
+        sentence, label = stopped
+        problem(sentence, label, again, tag="Stopped")
     return None
 
 
