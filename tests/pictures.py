@@ -1,17 +1,21 @@
 """`python -m tests.pictures [FOLDER]`: a picture of every page, in both themes and two sizes, to be looked at.
 
-It starts an app of its own on a free port and ends it again. A page that does not come up, or that complains, is named,
+It starts apps of its own on free ports and ends them again; the page Live has its real model where it is cached, else one of
+characters. A page that does not come up, or that complains, is named,
 and the exit status is 1.
 """
 
+import re
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from engine.executor.model_files import present_model
 from tests.app_server import ROOT, NotServed, serving
 from tests.browser.chromium import FLAGS, find
 
@@ -25,11 +29,12 @@ COMPLAINTS = ("Cannot show this", "The link has a mistake", "Page not found")
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture: its name, the address, and what has to be there before it is taken."""
+    """A picture: its name, the address, what has to be there before it is taken, and the script of its app."""
 
     name: str
     address: str
     ready: Callable[[Page], None]
+    script: str = "app.py"
 
 
 def of_frame(page: Page) -> None:
@@ -54,6 +59,22 @@ def of_table(page: Page) -> None:
     expect(page.locator("table").first).to_be_visible(timeout=PATIENCE)
 
 
+def of_model(page: Page) -> None:
+    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.wait_for()
+    if page.locator(".st-key-live-fetch").count():
+        page.locator(".st-key-live-fetch button").click()
+    expect(page.locator(".st-key-live-start button")).to_be_visible(timeout=PATIENCE)
+
+
+def of_answers(page: Page) -> None:
+    """The model has said something to everybody, and goes on."""
+    of_model(page)
+    page.locator(".st-key-live-start button").click()
+    player = page.locator('.kv[data-ready="true"]')
+    expect(player).to_have_attribute("data-step", re.compile(r"^(1[2-9]|[2-9]\d|\d{3,})$"), timeout=PATIENCE)
+
+
+LIVE = f"tests/browser/{'live_app' if present_model() is None else 'live_model_app'}.py"
 SHOTS = (
     Shot("start", "", of_gallery),
     Shot("stage-copies", "stage?scenario=four-samples&run=shared&f=1", of_frame),
@@ -63,6 +84,8 @@ SHOTS = (
     Shot("compare-difference", "compare?scenario=ten-iterations&run=static&run=continuous&clock=steps&f=3", of_frame),
     Shot("compare-long", "compare?scenario=static-vs-continuous&run=static&run=continuous&f=232", of_frame),
     Shot("bring-your-own", "bring-your-own", of_file),
+    Shot("live-begin", "", of_model, LIVE),
+    Shot("live", "", of_answers, LIVE),
     Shot("check", "check", of_table),
 )
 
@@ -87,20 +110,21 @@ def main(arguments: list[str]) -> int:
 
 
 def _take_all(chromium: str, folder: Path) -> list[str]:
-    with (
-        TemporaryDirectory() as log,
-        serving(Path(log) / "log.txt") as url,
-        sync_playwright() as playwright,
-    ):
+    with TemporaryDirectory() as log, sync_playwright() as playwright, ExitStack() as apps:
+        scripts = dict.fromkeys(shot.script for shot in SHOTS)
+        urls = {
+            script: apps.enter_context(serving(Path(log) / f"{number}.txt", script))
+            for number, script in enumerate(scripts)
+        }
         browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
         problems = [
-            problem for theme in THEMES for size in SIZES for problem in _take(browser, url, folder, theme, size)
+            problem for theme in THEMES for size in SIZES for problem in _take(browser, urls, folder, theme, size)
         ]
         browser.close()
     return problems
 
 
-def _take(browser: Browser, url: str, folder: Path, theme: str, size: tuple[int, int]) -> Iterator[str]:
+def _take(browser: Browser, urls: dict[str, str], folder: Path, theme: str, size: tuple[int, int]) -> Iterator[str]:
     """All pictures of one theme and size; a sentence for each that could not be taken."""
     width, height = size
     for shot in SHOTS:
@@ -114,7 +138,7 @@ def _take(browser: Browser, url: str, folder: Path, theme: str, size: tuple[int,
         errors: list[str] = []
         page.on("pageerror", lambda error, errors=errors: errors.append(str(error)))
         try:
-            page.goto(f"{url}/{shot.address}")
+            page.goto(f"{urls[shot.script]}/{shot.address}")
             shot.ready(page)
             expect(page.locator('[data-testid="stSkeleton"], [data-testid="stStatusWidget"]')).to_have_count(
                 0, timeout=PATIENCE

@@ -1,12 +1,10 @@
-"""The page Live alone, on a model of characters that takes a while for each step."""
+"""The app with the page Live first, on a model of characters that takes a while for each step."""
 
 import time
-from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from engine.batch import Batch, StepOutput
+from tests.browser.live_first import show
 from tests.viz.parrot import Parrot
 from viz.pages.parts import live_controls, live_model
 
@@ -26,6 +24,4 @@ def load(report: Any) -> live_model.Ready:
 
 live_model.load = load
 live_controls.SETTINGS = live_controls.SETTINGS.with_(num_blocks=100)
-ROOT = Path(__file__).resolve().parent.parent.parent
-st.set_page_config(layout="wide")
-st.navigation([st.Page(ROOT / "viz/pages/live.py", title="Live")]).run()
+show()

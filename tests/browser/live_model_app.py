@@ -1,11 +1,14 @@
-"""The page Live alone, on the real model: one thread is enough, and the browser needs the other processor."""
+"""The app with the page Live first, on the real model, with answers that are long enough to be looked at.
 
-from pathlib import Path
+One thread is enough, and the browser needs the other processor.
+"""
 
-import streamlit as st
 import torch
 
+from tests.browser.live_first import show
+from viz.pages.parts import live_controls
+
 torch.set_num_threads(1)
-ROOT = Path(__file__).resolve().parent.parent.parent
-st.set_page_config(layout="wide")
-st.navigation([st.Page(ROOT / "viz/pages/live.py", title="Live")]).run()
+live_controls.ANSWER = 100
+live_controls.SETTINGS = live_controls.SETTINGS.with_(num_blocks=100)
+show()

@@ -26,7 +26,7 @@ def harness() -> str:
 {joined()}
 const words = {json.dumps(labels("en"))};
 learn(words.vocabulary);
-window.play = (bytes, options) => {{ mount(document.querySelector("main"), [Uint8Array.from(bytes)], {{link: "", words, ...options}}); }};
+window.play = (bytes, options) => {{ window.leave = mount(document.querySelector("main"), [Uint8Array.from(bytes)], {{link: "", words, ...options}}); }};
 const arriving = new RunFeed();
 window.rowsOf = async piece => {{
   await arriving.push(Uint8Array.from(piece));
@@ -124,6 +124,35 @@ def test_a_run_without_an_end_is_still_running_and_is_followed(page: Page) -> No
     expect(player).to_have_attribute("data-run", trace.run_id)
     expect(player).to_have_attribute("data-event", str(trace.num_events))
     expect(player).to_have_attribute("data-hash", str(trace.cut(event=trace.num_events).crc()))
+
+
+def test_a_followed_run_keeps_its_player_when_its_parent_is_put_up_anew(page: Page) -> None:
+    """Streamlit does that when a part of a page that runs by itself is drawn right after the whole page."""
+    trace = run(catalogue.load()["four-samples"])
+    header, *chunks, _ = parts_of(chunked(trace, 12, 5))
+    page.set_content(harness())
+
+    def feed(data: bytes) -> None:
+        page.evaluate("bytes => play(bytes, {isFeed: true, name: 'live'})", list(data))
+
+    cuts = cuts_of(trace, 12, 5)
+    feed(header + chunks[0] + chunks[1])
+    player = page.locator('.kv[data-ready="true"]')
+    expect(player).to_have_attribute("data-event", str(cuts[1]))
+    page.keyboard.press("ArrowLeft")
+    stopped = player.get_attribute("data-event") or ""
+    assert int(stopped) < cuts[1]
+    page.evaluate("document.querySelector('main').replaceWith(document.createElement('main')); leave()")
+    feed(chunks[2])
+    expect(player).to_have_attribute("data-event", stopped)
+    pass_time(page, 2500)
+    expect(player, "who comes back in time is not closed").to_have_attribute("data-event", stopped)
+    page.keyboard.press("End")
+    expect(player).to_have_attribute("data-event", str(cuts[2]))
+    page.evaluate("document.querySelector('main').replaceWith(document.createElement('main')); leave()")
+    pass_time(page, 2500)
+    feed(header)
+    expect(player, "who does not begins anew").to_have_attribute("data-event", "0")
 
 
 def test_a_run_cut_off_in_the_middle_of_a_part_is_refused_in_one_sentence(page: Page) -> None:

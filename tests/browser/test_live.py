@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from engine.executor.model_error import ModelError
 from engine.executor.model_files import default_model
 from tests.app_server import serving
+from tests.browser import drawn_text
+from tests.browser.drawn_text import ON_PAGE
 
 ANSWER = "Because light is scattered."
 SLOW = 60_000
@@ -41,16 +43,24 @@ def press(page: Page, key: str) -> None:
 
 
 def add(page: Page, prompt: str) -> None:
-    page.locator(".st-key-more button").first.click()
+    page.locator("[class*=st-key-popover-more-] button").first.click()
     page.locator(".st-key-live-more-prompt textarea").fill(prompt)
     page.get_by_role("button", name="Add", exact=True).click()
 
 
 def show_answers(page: Page) -> None:
-    page.locator(".st-key-answers button").first.click()
+    page.locator("[class*=st-key-popover-answers-] button").first.click()
+
+
+def expect_more(page: Page) -> None:
+    """The run has gone on by some iterations, whatever the player shows."""
+    length = page.locator(".kv-where span").last
+    now = length.inner_text()
+    expect(length).not_to_have_text(now, timeout=SLOW)
 
 
 def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_path: Path) -> None:
+    drawn_text.record(context)
     with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
         page = opened(context, address)
         page.locator(".st-key-live-start button").click()
@@ -71,10 +81,16 @@ def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_
         second.locator("button").click()
         expect(second).to_contain_text("stopped")
         show_answers(page)
-        press(page, "End")
         add(page, "And the sea?")
+        expect_more(page)
+        assert event_of(player) == left
+        press(page, "End")
         expect(words_of(page)).to_have_attribute("aria-label", re.compile(r"D: \d+ .And the"))
         assert event_of(player) > left
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile("D: [^;]*cause"))
+        drawn = words_of(page).evaluate(f"node => ({ON_PAGE})(node).map(({{text}}) => text).join(' ')")
+        assert re.search(r"/ s · first [\d.]+ m?s", drawn), "the first token comes after the request"
+        assert "first -" not in drawn
         show_answers(page)
         expect(page.locator(".st-key-answer-D")).to_contain_text(ANSWER)
         expect(page.locator(".st-key-live-download button")).to_be_visible()
@@ -108,17 +124,27 @@ def test_three_prompts_on_the_real_model_in_two_sessions(
     show_answers(page)
     page.get_by_role("button", name="Previous frame (left arrow)").click()
     expect(page.locator(".kv-speed")).not_to_contain_text("FOLLOW")
-    left, length = event_of(player), page.locator(".kv-where span").last.inner_text()
-    expect(page.locator(".kv-where span").last).not_to_have_text(length, timeout=SLOW)
+    left = event_of(player)
+    expect_more(page)
     assert event_of(player) == left
     add(page, "What is ice?")
+    expect_more(page)
+    assert event_of(player) == left, "a step back is held while a request is added"
     # another session waits for its turn, and sees its place in the queue
     with browser.new_context() as other:
         second = opened(other, model_url)
         second.locator(".st-key-live-start button").click()
         expect(second.locator(".st-key-live-state")).to_contain_text("1 run is before this one", timeout=SLOW)
+        expect(second.locator(".kv-say")).to_contain_text("it starts by itself", timeout=SLOW)
         press(page, "End")
-        expect(page.locator(".st-key-live-state")).to_contain_text("All is answered", timeout=SLOW)
+        expect(page.locator(".kv-speed")).to_contain_text("FOLLOW")
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile("D: .*What is ice"), timeout=SLOW)
+        assert event_of(player) > left
         show_answers(page)
-        expect(page.locator(".st-key-answer-D")).to_contain_text(re.compile("What is ice.*[iI]ce", re.DOTALL))
+        expect(page.locator(".st-key-answer-D")).to_contain_text(
+            re.compile("What is ice.*[iI]ce", re.DOTALL), timeout=SLOW
+        )
+        show_answers(page)
+        # the first one leaves the engine to the second one
+        page.locator(".st-key-live-end button").click()
         expect(words_of(second)).to_have_attribute("aria-label", re.compile("A: .*Why is the sky"), timeout=SLOW)

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from tests.app_server import serving
 from tests.browser import drawn_text
 from tests.browser.gallery_page import open_gallery
 from tests.browser.page_geometry import SMALLEST_IN_LECTURE, Report, report
@@ -99,6 +100,34 @@ def test_nothing_overlaps_or_is_cut_before_a_file_is_read_after_it_and_in_its_ru
     expect(page.locator('.kv[data-ready="true"][data-hash]')).to_be_visible(timeout=PATIENCE)
     _examine(page)
     page.close()
+
+
+@pytest.fixture(scope="module")
+def live_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("live") / "log.txt", "tests/browser/live_app.py") as address:
+        yield address
+
+
+def test_nothing_overlaps_or_is_cut_before_a_model_answers_and_while_it_does(
+    window: BrowserContext, live_url: str
+) -> None:
+    page = window.new_page()
+    page.goto(live_url)
+    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.click()
+    start = page.locator(".st-key-live-start button")
+    if not page.locator(".kv").count():
+        expect(start).to_be_visible(timeout=PATIENCE)
+        found = report(page)
+        assert (found.faults, found.num_texts > 10) == ({}, True)
+        start.click()
+    words = page.locator('[data-panel="words"] canvas')
+    expect(words).to_have_attribute("aria-label", re.compile("A: .*Why.*B: .*C: "), timeout=PATIENCE)
+    _examine(page)
+    page.locator("[class*=st-key-popover-answers-] button").first.click()
+    expect(page.locator(".st-key-answer-C")).to_be_visible(timeout=PATIENCE)
+    found = report(page)
+    page.close()
+    assert {name: one for name, one in found.faults.items() if name != "overlaps"} == {}
 
 
 MADE_UP = """<body style="margin: 0; font: 16px sans-serif">

@@ -27,7 +27,7 @@ class Parrot:
 
     @property
     def words(self) -> list[str]:
-        return [chr(code) for code in range(128)]
+        return ["", "‹", "›", *(chr(code) for code in range(3, 128))]
 
     def encode(self, prompt: str, raw: bool = False) -> list[int]:
         return [1, *prompt.encode("ascii", "replace"), 2]

@@ -15,7 +15,8 @@ from tests.viz.test_live_page import LIVE, ROOMY, run_of, soon
 from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_presets import PRESETS
-from viz.pages.parts.live_runs import MAX_REQUESTS, Ask, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_serving import Ask
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ from tests.viz.app_pages import open_page, texts
 from tests.viz.parrot import ANSWER, Parrot
 from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import ModelServing, Ready
-from viz.pages.parts.live_runs import Ask, LiveRun, LiveState
+from viz.pages.parts.live_runs import LiveRun, LiveState
+from viz.pages.parts.live_serving import Ask
 
 LIVE = "viz/pages/live.py"
 ROOMY = live_controls.SETTINGS.with_(num_blocks=100)
@@ -71,6 +72,14 @@ def test_a_model_that_cannot_be_had_is_one_sentence(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(live_model, "load", lambda report: Ready(parrot, parrot.words))
     next(button for button in app.button if button.label == "Try again").click().run()
     assert app.button(key="live-start")
+
+
+def test_before_a_run_the_page_says_what_will_be_asked_and_how(parrot: Parrot) -> None:
+    app = open_page(LIVE, **{"live settings": ROOMY.with_(num_blocks=None, kv_capacity_tokens=1_600, block_size=1)})
+    app = app.button(key="live-fetch").click().run()
+    assert not app.exception
+    assert "A   Why is the sky blue?\nB   What is rain?" in texts(app)
+    assert "Chunked batching, 1,600 blocks of 1 token; one answer to each, 32 tokens long at most." in texts(app)
 
 
 def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> None:

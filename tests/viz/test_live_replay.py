@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.executor.calibration import THIS_MACHINE
+from engine.executor.calibration import THIS_MACHINE, CalibrationError, MeasuredStep
 from engine.executor.cost_model import HARDWARE
 from engine.request import SamplingParams
 from engine.settings import Settings
@@ -12,8 +12,8 @@ from tests.viz.test_live_page import ROOMY
 from viz.charts import step_times
 from viz.charts.theme import LIGHT
 from viz.pages.parts.live_model import ModelServing, Ready
-from viz.pages.parts.live_replay import differences, sameness
-from viz.pages.parts.live_runs import Ask
+from viz.pages.parts.live_replay import differences, fit, sameness
+from viz.pages.parts.live_serving import Ask
 from viz.player.arriving import ArrivingRun
 
 
@@ -68,6 +68,19 @@ def test_many_steps_are_drawn_as_medians_and_none_as_a_sentence() -> None:
     assert step_times.draw([], [], LIGHT).chart is None
 
 
+def test_a_cost_model_is_fitted_on_another_run_where_there_is_one() -> None:
+    """Every step of the other run took 2 ms and of this one 6 ms; one step alone is no fit."""
+    another, own = ([MeasuredStep(8, 0, 36, time)] * 40 for time in (0.002, 0.006))
+    model, fitted = fit(another, own)
+    assert fitted == "fitted on the 40 steps of another run"
+    assert model.step_time(8, 0, 36) == pytest.approx(0.002)
+    model, fitted = fit(another[:1], own)
+    assert fitted == "fitted on this run itself"
+    assert model.step_time(8, 0, 36) == pytest.approx(0.006)
+    with pytest.raises(CalibrationError, match="needs"):
+        fit((), own[:1])
+
+
 def dialog() -> None:
     import streamlit as st
 
@@ -83,6 +96,9 @@ class Kept:
     def kept(self, run: object) -> object:
         return self._kept or None
 
+    def measured_elsewhere(self, run: object) -> tuple[MeasuredStep, ...]:
+        return ()
+
 
 def test_the_window_says_how_near_the_cost_model_is_and_makes_this_machine_a_card(
     monkeypatch: pytest.MonkeyPatch,
@@ -95,7 +111,7 @@ def test_the_window_says_how_near_the_cost_model_is_and_makes_this_machine_a_car
     assert not app.exception
     said = "\n".join(text.value for text in app.text)
     assert "the same trace, column by column" in said
-    assert "is off by 0.0% in the median step" in said
+    assert "A cost model fitted on this run itself is off by 0.0% in the median one" in said
     app.button(key="live-calibrate").click().run()
     assert HARDWARE[THIS_MACHINE].name == THIS_MACHINE
     assert "choose it as hardware" in "\n".join(text.value for text in app.text)

@@ -7,6 +7,7 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 
+from engine.executor.calibration import MeasuredStep
 from engine.loop import Engine, trace_header
 from engine.request import Prompt, Request, SamplingParams
 from engine.script import Script
@@ -14,7 +15,8 @@ from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
-from viz.pages.parts.live_runs import MAX_REQUESTS, Answer, Ask, LiveRun, LiveRunError, LiveRuns, LiveState, Record
+from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRun, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_serving import Answer, Ask, Record
 from viz.player.arriving import ArrivingRun
 from viz.player.sentences import Sentences
 
@@ -48,7 +50,8 @@ class Simulated:
         return self.engine.recorder.drain()
 
     def record(self) -> Record:
-        return Record(Script("test", SETTINGS, (), {}, ()), ())
+        steps = tuple(MeasuredStep(1, 0, 1, 0.1) for name in self.asked)
+        return Record(Script("test", SETTINGS, (), {}, ()), steps)
 
     def answers(self) -> list[Answer]:
         return [Answer(g.request.request_id, "", ("",), 0, g.status.name, None, None) for g in self.engine.groups]
@@ -125,6 +128,16 @@ def test_a_request_that_cannot_be_taken_is_told_and_the_others_go_on() -> None:
     soon(lambda: run.state is LiveState.IDLE)
     assert run.refused == ["B: The prompt is empty; write at least one word."]
     assert [answer.request_id for answer in run.answers] == ["A", "C"]
+
+
+def test_what_steps_took_is_kept_for_the_next_run() -> None:
+    runs = LiveRuns()
+    first = begin(runs, Simulated(), ask())
+    soon(lambda: first.state is LiveState.IDLE)
+    assert runs.measured_elsewhere(first) == ()
+    second = begin(runs, Simulated(), ask(), ask())
+    soon(lambda: second.state is LiveState.IDLE)
+    assert [len(runs.measured_elsewhere(run)) for run in (first, second)] == [2, 1]
 
 
 def test_a_fault_ends_the_run_and_no_other_one() -> None:

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from itertools import count
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import streamlit as st
@@ -14,7 +14,8 @@ from engine.settings import SettingsError
 from scenarios.fields import ScenarioError
 from viz.pages.parts import live_answers, live_controls, live_model, live_replay, page
 from viz.pages.parts.live_model import ModelServing, Ready
-from viz.pages.parts.live_runs import Ask, LiveRun, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_runs import LiveRun, LiveRunError, LiveRuns, LiveState
+from viz.pages.parts.live_serving import Ask
 from viz.player import follow
 
 RUN, SENT, PROBLEM, NUMBER, TOLD, REPLAY = (
@@ -26,6 +27,9 @@ NUM_SENT = 5
 EVERY = {LiveState.WAITING: 1.0, LiveState.RUNNING: 0.4, LiveState.IDLE: 2.0}
 # seconds that a session may be away before its run ends
 ABSENCE = 20.0
+# seconds that the server gets to send the page: a part of it that runs by itself takes back what it had drawn and what is not
+# on its way by then, and the browser would take the player down and put it up again
+ON_ITS_WAY = 0.1
 _NUMBERS = count(1)
 
 
@@ -64,10 +68,13 @@ def main() -> None:
             f"{live_model.of_model(ready.model)}. Look at the prompts and press Start: the words of questions and answers "
             "appear in the blocks that hold them.",
         )
+        live_controls.what_is_asked()
         return
     st.fragment(_followed, run_every=every)(run)
     if st.session_state.pop(REPLAY, False):
         live_replay.window(live_runs(), run)
+    if every is not None:
+        sleep(ON_ITS_WAY)
 
 
 def _model() -> Ready | None:
@@ -153,9 +160,8 @@ def _beside(run: LiveRun, state: LiveState) -> None:
 
 
 def _place(run: LiveRun, state: LiveState) -> str:
-    before = live_runs().place(run)
-    if state is LiveState.WAITING and before:
-        return "1 run is before this one" if before == 1 else f"{before} runs are before this one"
+    if state is LiveState.WAITING and (before := _before(run)):
+        return before
     return {
         LiveState.IDLE: "All is answered",
         LiveState.ENDED: "This run is over",
@@ -163,12 +169,20 @@ def _place(run: LiveRun, state: LiveState) -> str:
     }.get(state, "The model answers")
 
 
+def _before(run: LiveRun) -> str:
+    """Its place in the queue; empty for a run that is next."""
+    before = live_runs().place(run)
+    return {0: "", 1: "1 run is before this one"}.get(before, f"{before} runs are before this one")
+
+
 def _followed(run: LiveRun) -> None:
     """The player; it gets what is new again and again while the run goes on."""
     sent: deque[int] = st.session_state[SENT]
     end = len(run.arriving)
     data = run.arriving.since(sent[0])[: end - sent[0]]
-    missing = follow(data, sent[0], key=f"player-live-{st.session_state[NUMBER]}")
+    before = _before(run)
+    waiting = f"**{before}**; it starts by itself." if before else "**The model reads the prompts.**"
+    missing = follow(data, sent[0], key=f"player-live-{st.session_state[NUMBER]}", waiting=waiting)
     if missing is not None and missing <= end:
         sent.clear()
         sent.append(missing)

@@ -46,13 +46,18 @@ def player(
     _component()(key=key, data=envelope(blobs, options), width="stretch", height="content")
 
 
-def follow(data: bytes, first: int, *, key: str, height: int | None = None, lang: str = "en") -> int | None:
+def follow(
+    data: bytes, first: int, *, key: str, waiting: str = "", height: int | None = None, lang: str = "en"
+) -> int | None:
     """Show a run that is still going on, piece by piece: `data` are its bytes from position `first` on.
 
     What the browser has already it drops. Where something is missing in between it asks for it: the position from which
     it needs the bytes comes back, else None. The picture stays where it is, or goes on with the end when it follows.
+    `waiting` is the sentence as long as nothing has happened, its first clause between two pairs of stars. The player of
+    one `key` stays the same when Streamlit takes it from the page for a moment.
     """
-    options = {"height": height, "frame": None, "link": "", "words": labels(lang), "isFeed": True, "first": first}
+    options = {"height": height, "frame": None, "link": "", "words": labels(lang), "isFeed": True, "name": key}
+    options |= {"first": first, "waiting": waiting}
     shown = _component()(
         key=key,
         data=envelope([data], options),

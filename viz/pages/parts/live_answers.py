@@ -3,7 +3,8 @@
 import streamlit as st
 
 from viz.pages.parts import download, page
-from viz.pages.parts.live_runs import Answer, LiveRun, LiveRuns, LiveState
+from viz.pages.parts.live_runs import LiveRun, LiveRuns, LiveState
+from viz.pages.parts.live_serving import Answer
 
 MAX_SHOWN = 30
 """Answers that are shown, the latest ones."""

@@ -10,7 +10,7 @@ from engine.request import SamplingParams
 from engine.settings import Settings, SettingsError
 from viz.pages.parts import page
 from viz.pages.parts.live_presets import PRESETS, Preset
-from viz.pages.parts.live_runs import Ask
+from viz.pages.parts.live_serving import Ask
 from viz.pages.parts.settings_box import settings_box
 
 SETTINGS = Settings(
@@ -109,6 +109,22 @@ def prompts_box() -> None:
             seed=int(columns[3].number_input("Seed", 0, 2**31 - 1, sampling.seed, key=_key("seed"))),
         )
     now.is_drawn = True
+
+
+def what_is_asked() -> None:
+    """The prompts as they stand, for a page on which nothing runs yet."""
+    now = draft()
+    page.heading("These prompts are asked at the same moment")
+    with st.container(key="live-asked", gap="small"):
+        for number, text in enumerate(now.prompts):
+            st.text(f"{chr(ord('A') + number)}   {text if len(text) <= 400 else f'{text[:400]} …'}")
+    chosen = settings()
+    each = "one answer to each" if now.sampling.n == 1 else f"{now.sampling.n} answers to each"
+    size = "1 token" if chosen.block_size == 1 else f"{chosen.block_size} tokens"
+    st.text(
+        f"{chosen.policy.capitalize()} batching, {chosen.pool_blocks:,} blocks of {size}; {each}, "
+        f"{now.sampling.max_tokens} tokens long at most."
+    )
 
 
 def title() -> str:

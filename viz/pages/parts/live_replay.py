@@ -1,16 +1,19 @@
 """A live run given back to the simulator: the same trace, and what a cost model fitted to this machine says of its steps."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
-from engine.executor.calibration import THIS_MACHINE, Calibration, CalibrationError
+from engine.executor.calibration import THIS_MACHINE, Calibration, CalibrationError, MeasuredStep
 from engine.executor.cost_model import HARDWARE, MODELS
 from engine.script import replay
 from engine.trace.trace import Trace
 from viz.charts import step_times
 from viz.charts.theme import BOTH
 from viz.pages.parts import charts
-from viz.pages.parts.live_runs import LiveRun, LiveRuns, Record
+from viz.pages.parts.live_runs import LiveRun, LiveRuns
+from viz.pages.parts.live_serving import Record
 
 SHAPE = "SmolLM2-135M"
 MEMORY = 8e9
@@ -27,15 +30,16 @@ def window(runs: LiveRuns, run: LiveRun) -> None:
     trace, record = kept
     with st.container(key="replay-same"):
         st.text(sameness(trace, record))
+    measured = [step.duration for step in record.measured]
     try:
-        calibration = Calibration.of(record.measured)
+        calibration, fitted = fit(runs.measured_elsewhere(run), record.measured)
     except CalibrationError as error:
         st.text(str(error))
         return
-    measured = [step.duration for step in record.measured]
     predicted = [calibration.step_time(*step[:3]) for step in record.measured]
+    off = np.median(np.abs(np.divide(predicted, measured) - 1))
     st.text(
-        f"A cost model fitted to these {len(measured):,} steps is off by {calibration.median_error:.1%} in the median step, "
+        f"A cost model {fitted} is off by {off:.1%} in the median one of these {len(measured):,} steps, "
         f"and by {abs(sum(predicted) / sum(measured) - 1):.1%} in the sum of all."
     )
     for drawing in (step_times.draw(measured, predicted, BOTH), step_times.errors(measured, predicted, BOTH)):
@@ -47,6 +51,15 @@ def window(runs: LiveRuns, run: LiveRun) -> None:
             f"{THIS_MACHINE}: reads {card.bandwidth / 1e9:,.1f} GB/s and computes {card.achievable_flops / 1e9:,.1f} GFLOP/s; "
             f"choose it as hardware, with {SHAPE} as model."
         )
+
+
+def fit(others: Sequence[MeasuredStep], own: Sequence[MeasuredStep]) -> tuple[Calibration, str]:
+    """A cost model and what it was fitted on: another run where that has enough steps, else the one that it will be held
+    against. Raises CalibrationError when neither will do."""
+    try:
+        return Calibration.of(others), f"fitted on the {len(others):,} steps of another run"
+    except CalibrationError:
+        return Calibration.of(own), "fitted on this run itself"
 
 
 def sameness(trace: Trace, record: Record) -> str:

@@ -13,14 +13,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from threading import Condition, Thread
 from time import monotonic
-from typing import Any, Protocol
 
 from engine.executor.calibration import MeasuredStep
-from engine.request import SamplingParams
-from engine.script import Script
-from engine.trace.chunk import Chunk
 from engine.trace.trace import Trace
 from viz.pages.parts.jobs import FOR_USERS
+from viz.pages.parts.live_serving import Answer, Ask, LiveServing, Record
 from viz.pages.parts.words import on_screen
 from viz.player.arriving import ArrivingRun
 
@@ -45,61 +42,6 @@ class LiveState(Enum):
 
 class LiveRunError(ValueError):
     """One sentence about what cannot be asked of a live run."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What somebody typed: a prompt and how it is to be answered."""
-
-    prompt: str
-    sampling: SamplingParams
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What came out so far: one text for each sample, tokens of all of them, and how it ended ("" while it has not)."""
-
-    request_id: str
-    prompt: str
-    texts: tuple[str, ...]
-    num_tokens: int
-    status: str
-    ttft_s: float | None
-    latency_s: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What a run leaves behind beside its trace."""
-
-    script: Script
-    measured: tuple[MeasuredStep, ...]
-
-
-class LiveServing(Protocol):
-    """What the queue needs of an engine with a model."""
-
-    header: dict[str, Any]
-    remark: str
-    """Model, device and dtype, as they stand above the run."""
-
-    def submit(self, request_id: str, ask: Ask) -> None:
-        """Queue a request. Raises one of the errors for users for a prompt that it cannot take."""
-
-    def abort(self, request_id: str) -> None:
-        """End a request between two steps; one that has ended stays as it is."""
-
-    def step(self) -> bool:
-        """One pass of the loop; False when there is nothing to do."""
-
-    def drain(self) -> Chunk:
-        """What was recorded since the last call."""
-
-    def answers(self) -> list[Answer]:
-        """All requests so far, in order of arrival."""
-
-    def record(self) -> Record:
-        """The run so far as a script, and what its steps took."""
 
 
 @dataclass(eq=False)
@@ -133,6 +75,7 @@ class LiveRuns:
         self._change = Condition()
         self._runs: list[LiveRun] = []
         self._queue: deque[LiveRun] = deque()
+        self._measured: list[tuple[LiveRun, tuple[MeasuredStep, ...]]] = []
         self._thread: Thread | None = None
 
     def begin(
@@ -191,6 +134,11 @@ class LiveRuns:
                 return run.arriving.trace(), run.serving.record()
         return None
 
+    def measured_elsewhere(self, run: LiveRun) -> tuple[MeasuredStep, ...]:
+        """Steps of the latest other run; empty where there is none."""
+        with self._change:
+            return next((steps for other, steps in reversed(self._measured) if other is not run), ())
+
     def place(self, run: LiveRun) -> int:
         """How many runs are served before this one; 0 for the one on the engine and for those that do not wait."""
         with self._change:
@@ -226,6 +174,7 @@ class LiveRuns:
                 elif not has_work and not run.inbox:
                     self._queue.popleft()
                     run.state = LiveState.IDLE
+                    self._note(run, serving.record())
         except FOR_USERS as error:
             self._fail(run, on_screen(str(error)))
         except MemoryError:
@@ -255,7 +204,13 @@ class LiveRuns:
             serving.abort(answer.request_id)
         self._hand_on(run, serving)
         run.trace, run.record = run.arriving.end(), serving.record()
+        self._note(run, run.record)
         self._leave(run, LiveState.ENDED)
+
+    def _note(self, run: LiveRun, record: Record) -> None:
+        """Keep what its steps took, and the same of one other run."""
+        others = [entry for entry in self._measured if entry[0] is not run and entry[1]]
+        self._measured = [*others[-1:], (run, record.measured)]
 
     def _fail(self, run: LiveRun, sentence: str) -> None:
         run.problem = sentence

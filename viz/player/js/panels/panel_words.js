@@ -114,7 +114,9 @@ function brokenLines(paint, blocks, size, room, slots, most, k) {
 function speedTexts(frame, s, words) {
   const {run, column} = frame, {arrival_s: arrived, prompt_len: prompt} = run.requests[run.requestOf[s]];
   const count = Math.max(0, frame.columns("sequences").num_tokens[s] - prompt), lane = run.lanes.ofSequence[s];
-  const first = run.endTime[lane.find(({status}) => status === STATUS.DECODE)?.from - 1], passed = run.endTime[column] - first;
+  // a short prompt is computed whole in the step in which it is seen to decode
+  const begun = lane.find(({status}) => status === STATUS.DECODE), isLater = begun?.computed + begun?.rate * begun?.ticksBefore > prompt;
+  const first = run.endTime[begun?.from - isLater], passed = run.endTime[column] - first;
   return [words.newTokens(count), passed > 0 && count > 1 ? words.speed(((count - 1) / passed).toFixed(1), formatTime(first - arrived)) : ""];
 }
 
@@ -130,7 +132,9 @@ function drawTextBlock(paint, frame, {id, slot, skipped, tokens}, [x, y, w, h], 
   const end = x + w - 6 * k, base = y + h - 0.55 * size;
   for (const {text, isBold, isNew} of tokens) {
     const weight = isBold ? 700 : 400;
-    if (isNew) paint.rect(at - 2 * k, base - size, Math.min(paint.measure(text, size, weight) + 3 * k, end - at + 2 * k), size * 1.35, {fill: theme.now, stroke: theme.nowEdge, radius: 3 * k});
+    // a word that brings its space leaves it to the letter before
+    const left = at + (text.startsWith(" ") ? 1.5 : -2) * k;
+    if (isNew) paint.rect(left, base - size, Math.min(at + paint.measure(text, size, weight) + k, end) - left, size * 1.35, {fill: theme.now, stroke: theme.nowEdge, radius: 3 * k});
     at += paint.text(at, base, text, {size, weight, fill: isNew ? theme.onNow : fill, ground: isNew ? null : ground, pad: 0.5, max: end - at});
   }
   for (; at + 0.6 * size < end && isOpen; at += 0.7 * size) paint.line([[at + 0.15 * size, base + 2 * k], [at + 0.6 * size, base + 2 * k]], {stroke: hue.solid, width: 1.6 * k});

@@ -1,25 +1,32 @@
 // The entry. mount() may be called again with the same root for new runs or a new theme: it keeps one player per root and
 // returns the same clean-up every time, because Streamlit forgets the one of an earlier call.
 const players = new WeakMap();
+// Those of runs that arrive piece by piece, by name: Streamlit may take such a parent away and put up another one at any time.
+const followed = new Map(), ABSENCE = 2000;
 
 // blobs: 1 to 3 Uint8Array. options: {height: pixels or null, link: "query" | "hash" | "", frame: "12.3" or null, words,
 // isFeed: the blobs are the next bytes of runs that arrive piece by piece, cut anywhere; first: the position of the first one,
-// where they may be known already; ask(position): called when there are bytes missing before it}.
+// where they may be known already; name: of such a run; ask(position): called when there are bytes missing before it}.
 function mount(parent, blobs, options = {}) {
-  let mounted = players.get(parent);
+  const {name} = options;
+  let mounted = players.get(parent) ?? followed.get(name);
   if (!mounted) {
     const root = element("div", {class: "kv", role: "group", tabindex: -1});
     parent.append(root);
     const player = new Player(root, options);
-    const unmount = () => {
+    const close = () => {
       player.close();
       root.remove();
       players.delete(parent);
+      followed.delete(name);
     };
+    const unmount = name ? () => setTimeout(() => root.isConnected || close(), ABSENCE) : close;
     mounted = {player, unmount, mark: null, received: 0};
     players.set(parent, mounted);
+    if (name) followed.set(name, mounted);
   }
   const {player} = mounted;
+  if (player.root.parentNode !== parent) parent.append(player.root);
   player.options = options;
   if (options.isFeed) {
     const {received} = mounted, {first = received} = options;

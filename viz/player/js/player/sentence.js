@@ -143,16 +143,16 @@ function subjectOf(frame) {
 function showSentence(box, frame, player) {
   const {words} = player;
   if (player.notice) return box.show(player.noticeTag, "", noticeNodes(player.notice), {isNotice: true});
-  const {tag, place, nodes} = frameSentence(frame, words);
+  const {tag, place, nodes} = frameSentence(frame, words, player.options.waiting);
   box.show(tag, place, nodes, {hasMore: frame.speaker?.count > 1 || !(frame.isStep || frame.isStart)});
 }
 
-// {tag, place, nodes} of what one run says at a frame.
-function frameSentence(frame, words) {
+// {tag, place, nodes} of what one run says at a frame; `waiting` while nothing has happened, where somebody knows why.
+function frameSentence(frame, words, waiting) {
   const {run, speaker} = frame;
   frame.words = words;
   const say = (tag, place, template) => ({tag, place, nodes: sentenceNodes(template, () => 0, frame)});
-  if (frame.isStart) return say(words.start, words.ofRun(run.numSteps), words.nothingYet);
+  if (frame.isStart) return say(words.start, words.ofRun(run.numSteps), waiting || words.nothingYet);
   if (frame.isDone) return say(words.done, words.ofRun(run.numSteps), summaryText(frame, words));
   if (!speaker) return say(words.quietTag, words.inIteration(frame.column), words.quiet);
   const message = run.messages.of(run.sentences.code[speaker.row]);
