@@ -184,9 +184,9 @@ def test_two_chats_count_two_locks_on_the_system_prompt(page: Page, lecture: Loc
     tree.focus()
     page.keyboard.press("Enter")
     spoken = page.locator(".kv-live")
-    expect(spoken).to_contain_text(f"“{TUTOR}”: 5 tokens, 2 locks")
+    expect(spoken).to_contain_text(f"“{TUTOR}”: 5 tokens, locked by 2 running requests")
     page.keyboard.press("ArrowRight")
-    expect(spoken).to_contain_text(f"“{QUESTION}”: 4 tokens, 1 lock")
+    expect(spoken).to_contain_text(f"“{QUESTION}”: 4 tokens, locked by 1 running request")
 
 
 @pytest.mark.parametrize(

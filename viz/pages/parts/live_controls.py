@@ -144,7 +144,9 @@ def asks() -> list[Ask]:
 def more_box(add: Callable[[list[Ask]], Any]) -> None:
     """The popover for one more request, with the longest answer, temperature and seed of the others."""
     with page.popover("Add a request", "more"), st.form("live-more", clear_on_submit=True, border=False):
-        st.text_area("Prompt", key="live-more-prompt", max_chars=MAX_PROMPT)
+        st.text_area(
+            "Prompt", key="live-more-prompt", max_chars=MAX_PROMPT, placeholder="What shall it answer besides?"
+        )
         st.form_submit_button("Add", type="primary", on_click=_more, args=(add,))
 
 
