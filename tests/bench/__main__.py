@@ -1,5 +1,5 @@
 """`python -m tests.bench [decode] [long_run] [caches] [player] [live]`: these measurements, all when none is named;
-half an hour.
+three quarters of an hour.
 """
 
 import argparse

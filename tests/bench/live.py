@@ -39,7 +39,7 @@ class Amounts:
     num_tokens: int = 24
     num_mixed: int = 32
     num_fitted: int = 10
-    mixed_pairs: int = 2
+    mixed_pairs: int = 5
     array_bytes: int = 512_000_000
 
 
