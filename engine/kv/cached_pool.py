@@ -31,14 +31,12 @@ class CachedFreeList:
         self._queue: OrderedDict[int, None] = OrderedDict()
         self._known = known
         self._evict = evict
-        self._size = end - first
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._unknown) + len(self._queue)
 
     def take(self, count: int) -> list[int]:
         """The next `count` ids; the caller has checked that there are so many."""
-        self._size -= count
         num_unknown = min(count, len(self._unknown))
         ids = self._unknown.take(num_unknown) if num_unknown else []
         if num_unknown == count:
@@ -50,9 +48,8 @@ class CachedFreeList:
             self._evict(evicted)
         return ids + queued
 
-    def put(self, ids: list[int]) -> None:
+    def put(self, ids: Iterable[int]) -> None:
         """Return ids of one sequence; the first one given is the next of them to go."""
-        self._size += len(ids)
         queue = self._queue
         if self._all_at_tail:
             queue.update(dict.fromkeys(ids))
@@ -68,7 +65,6 @@ class CachedFreeList:
 
     def remove(self, block: int) -> None:
         """A cached block is hit."""
-        self._size -= 1
         del self._queue[block]
 
     def cached(self, limit: int | None = None) -> list[int]:

@@ -4,7 +4,7 @@ Everything here is a vectorised pass or a walk over the requests; a violation is
 names the field, the value and the limit. Sizes are bounded before anything of that size is made.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ MAX_KEYS = 1 << 25
 """Most blocks, sequences or table slots of one trace; a cut makes arrays of that length."""
 MAX_INT = 2**31 - 1
 MAX_WORD = 10_000
+COUNTS = {"two": 2, "three": 3}
 
 REQUEST_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
     "id": ((str,), ""),
@@ -105,11 +106,7 @@ def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
 
 def check_answers(columns: Any) -> list[Answer]:
     """Answers from their two columns: request, ids of each sample."""
-    if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
-        raise TraceFileError("The answers of a chunk are not a list of columns.")
-    if columns and (len(columns) != 2 or len(columns[0]) != len(columns[1])):
-        raise TraceFileError("The answers of a chunk are not two columns of one length.")
-    return [Answer(*row) for row in zip(*columns, strict=True)]
+    return [Answer(*row) for row in _rows("answers", columns, "two")]
 
 
 def add_answers(requests: list[dict[str, Any]], answers: list[Answer]) -> None:
@@ -130,17 +127,21 @@ def add_answers(requests: list[dict[str, Any]], answers: list[Answer]) -> None:
 
 def check_words(columns: Any) -> list[Word]:
     """Texts of tokens from their three columns: sequence, position, text."""
-    if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
-        raise TraceFileError("The words of a chunk are not a list of columns.")
-    if columns and (len(columns) != 3 or len({len(column) for column in columns}) > 1):
-        raise TraceFileError("The words of a chunk are not three columns of one length.")
-    words = [Word(*row) for row in zip(*columns, strict=True)]
+    words = [Word(*row) for row in _rows("words", columns, "three")]
     for sequence, position, text in words:
         _whole("The sequence of a word", sequence, 0, MAX_KEYS)
         _whole("The position of a word", position, 0, MAX_INT)
         if not isinstance(text, str) or len(text) > MAX_WORD:
             raise TraceFileError(f"A word is {show(text)}; it has to be a text of at most {MAX_WORD} characters.")
     return words
+
+
+def _rows(what: str, columns: Any, count: str) -> Iterator[tuple[Any, ...]]:
+    if not isinstance(columns, list) or not all(isinstance(column, list) for column in columns):
+        raise TraceFileError(f"The {what} of a chunk are not a list of columns.")
+    if columns and (len(columns) != COUNTS[count] or len({len(column) for column in columns}) > 1):
+        raise TraceFileError(f"The {what} of a chunk are not {count} columns of one length.")
+    return zip(*columns, strict=True)
 
 
 def _measured(index: int, times: Any) -> dict[str, float]:

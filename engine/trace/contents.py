@@ -34,7 +34,6 @@ class Contents:
 
     def __init__(self, trace: Trace, told: list[Admission]) -> None:
         self._requests = trace.requests
-        self._trace = trace
         self._resumed = {each.request for each in told if each.number}
         self._known = _KnownTokens(trace)
         self._ended = self._known.ended()

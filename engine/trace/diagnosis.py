@@ -5,6 +5,7 @@ tokens (nothing in common, less than a page, another token at position k), or so
 they were not in the cache yet.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -14,6 +15,8 @@ from engine.trace.contents import Contents
 from engine.trace.prefix_trie import num_common
 from engine.trace.prompts import Symbol, token_at
 
+Progress = Callable[[int, int], None]
+"""`progress(done, all)`; it may raise to stop."""
 REASONS = (
     "not_published",  # the trace does not say what the prompt holds
     "not_admitted",  # it never ran

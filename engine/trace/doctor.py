@@ -5,7 +5,6 @@ admission of a preempted request looks again, then for its answer so far as well
 and pages of the radix tree. It knows the trace and nothing else; the reasons stand in `diagnosis`.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,19 +12,17 @@ import numpy as np
 from engine.trace.admissions import Admission, admissions
 from engine.trace.cache_replay import CacheReplay, replay_of
 from engine.trace.contents import Contents
-from engine.trace.diagnosis import REASONS, Diagnosis, of_admission
+from engine.trace.diagnosis import REASONS, Diagnosis, Progress, of_admission
 from engine.trace.prompts import first_tokens, is_published, sequence_symbols
 from engine.trace.trace import Trace
 from engine.trace.track import HAPPENINGS
 
 __all__ = ["REASONS", "Diagnosis", "Progress", "caused_by", "diagnose", "frame_name"]
 
-Progress = Callable[[int, int], None]
-"""`progress(done, all)` counts admissions; it may raise to stop."""
-
 
 def diagnose(trace: Trace, progress: Progress | None = None) -> list[tuple[Diagnosis, ...]]:
-    """For each request, in the order of the trace, its admissions in order; one that says why for who has none."""
+    """For each request, in the order of the trace, its admissions in order; one that says why for who has none.
+    `progress` counts admissions."""
     told = admissions(trace)
     replay, contents = replay_of(trace), Contents(trace, told)
     found: list[list[Diagnosis]] = [[] for _ in trace.requests]

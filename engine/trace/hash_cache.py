@@ -2,11 +2,10 @@
 the match stopped. Read off the trace; it knows what `cache_replay` knows, for a run with blocks that are known by hash.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.trace.cache_replay import HashedReplay
-from engine.trace.diagnosis import Diagnosis
+from engine.trace.diagnosis import Diagnosis, Progress
 from engine.trace.prompts import Symbol, first_tokens, is_published, pages, sequence_symbols
 from engine.trace.trace import Trace
 
@@ -14,8 +13,6 @@ STATES = ("used", "cached", "evicted", "never")
 """Known and read by somebody; known and free; known once and evicted; not known so far."""
 NUM_REPORTS = 50
 """How often it says how far it is."""
-Progress = Callable[[int, int], None]
-"""`progress(done, all)`; it may raise to stop."""
 
 
 @dataclass(frozen=True, slots=True)

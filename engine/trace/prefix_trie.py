@@ -10,7 +10,7 @@ open: whoever begins with all of it is told so.
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from engine.trace.prompts import Symbol, are_ids
+from engine.trace.prompts import Symbol, are_ids, without_first
 
 
 class Match(NamedTuple):
@@ -112,14 +112,8 @@ def _common(
         length = min(below[0][2], left[0][2])
         shared.append((*below[0][:2], length))
         count += length
-        below, left = _without(below, length), _without(left, length)
+        below, left = without_first(below, length), without_first(left, length)
     return count, (shared, below) if below else None, left
-
-
-def _without(symbols: list[Symbol], length: int) -> list[Symbol]:
-    content, start, whole = symbols[0]
-    rest = [(content, start + length, whole - length)] if whole > length else []
-    return rest + symbols[1:]
 
 
 def _first(symbol: Symbol) -> Hashable:

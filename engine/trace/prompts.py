@@ -113,50 +113,38 @@ def are_ids(symbols: Iterable[Symbol]) -> bool:
     return set(map(type, symbols)) <= {int}
 
 
+def parted(symbols: list[Symbol], num_tokens: int) -> tuple[list[Symbol], list[Symbol]]:
+    """The first tokens of a content, all of them where it has no more, and what follows."""
+    left = max(num_tokens, 0)
+    if are_ids(symbols[:left]):
+        return symbols[:left], symbols[left:]
+    for place, symbol in enumerate(symbols):
+        length = 1 if isinstance(symbol, int) else symbol[2]
+        if left < length:
+            head, rest = symbols[:place], symbols[place:]
+            if left:
+                content, start, _ = symbol
+                head.append((content, start, left))
+                rest[0] = (content, start + left, length - left)
+            return head, rest
+        left -= length
+    return symbols, []
+
+
 def first_tokens(symbols: list[Symbol], num_tokens: int) -> list[Symbol]:
     """The first tokens of a content, all of them where it has no more."""
-    head = symbols[: max(num_tokens, 0)]
-    if are_ids(head):
-        return head
-    first: list[Symbol] = []
-    for symbol in symbols:
-        if num_tokens <= 0:
-            break
-        if isinstance(symbol, int):
-            first.append(symbol)
-            num_tokens -= 1
-        else:
-            first.append((*symbol[:2], min(symbol[2], num_tokens)))
-            num_tokens -= symbol[2]
-    return first
+    return parted(symbols, num_tokens)[0]
 
 
 def without_first(symbols: list[Symbol], num_tokens: int) -> list[Symbol]:
     """What follows after the first tokens of a content."""
-    if are_ids(symbols[:num_tokens]):
-        return symbols[num_tokens:]
-    place = 0
-    while num_tokens and place < len(symbols):
-        symbol = symbols[place]
-        length = 1 if isinstance(symbol, int) else symbol[2]
-        if length > num_tokens:
-            content, start, _ = symbol
-            return [(content, start + num_tokens, length - num_tokens), *symbols[place + 1 :]]
-        num_tokens -= length
-        place += 1
-    return symbols[place:]
+    return parted(symbols, num_tokens)[1]
 
 
 def token_at(symbols: list[Symbol], position: int) -> Symbol | None:
     """The token at a position, a run of length 1 where it has no id; None beyond the end."""
-    if are_ids(symbols[:position]):
-        symbols, position = symbols[position : position + 1], 0
-    for symbol in symbols:
-        length = 1 if isinstance(symbol, int) else symbol[2]
-        if position < length:
-            return symbol if isinstance(symbol, int) else (symbol[0], symbol[1] + position, 1)
-        position -= length
-    return None
+    here = first_tokens(without_first(symbols, position), 1)
+    return here[0] if here else None
 
 
 def _frozen(value: Any) -> Any:

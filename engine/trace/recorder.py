@@ -154,10 +154,10 @@ class Recorder(TreeRecorder):
 
     def _publish_answers(self, group: Any) -> None:
         """Now that it has ended, what a model or an operation has added to a prompt that is published."""
-        ids = tuple(tuple(seq.output_token_ids) for seq in group.sequences)
         if group.index not in self._unanswered:
             return
-        self._unanswered.discard(group.index)
+        self._unanswered.remove(group.index)
+        ids = tuple(tuple(seq.output_token_ids) for seq in group.sequences)
         size = sum(map(len, ids))
         if size > self._left_to_publish:
             self._left_to_publish = 0
