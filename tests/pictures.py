@@ -1,8 +1,7 @@
 """`python -m tests.pictures [FOLDER]`: a picture of every page, in both themes and two sizes, to be looked at.
 
-It starts apps of its own on free ports and ends them again; the page Live has its real model where it is cached, else one of
-characters. A page that does not come up, or that complains, is named,
-and the exit status is 1.
+It starts apps of its own on free ports and ends them again; the page Live has its real model where it is cached, else one
+of characters. A page that does not come up, or that complains, is named, and the exit status is 1.
 """
 
 import re
@@ -18,6 +17,7 @@ from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 from engine.executor.model_files import present_model
 from tests.app_server import ROOT, NotServed, serving
 from tests.browser.chromium import FLAGS, find
+from tests.browser.live_page import start_button
 
 THEMES = ("light", "dark")
 SIZES = ((1280, 720), (1920, 1080))
@@ -60,16 +60,12 @@ def of_table(page: Page) -> None:
 
 
 def of_model(page: Page) -> None:
-    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.wait_for()
-    if page.locator(".st-key-live-fetch").count():
-        page.locator(".st-key-live-fetch button").click()
-    expect(page.locator(".st-key-live-start button")).to_be_visible(timeout=PATIENCE)
+    start_button(page, PATIENCE)
 
 
 def of_answers(page: Page) -> None:
     """The model has said something to everybody, and goes on."""
-    of_model(page)
-    page.locator(".st-key-live-start button").click()
+    start_button(page, PATIENCE).click()
     player = page.locator('.kv[data-ready="true"]')
     expect(player).to_have_attribute("data-step", re.compile(r"^(1[2-9]|[2-9]\d|\d{3,})$"), timeout=PATIENCE)
 

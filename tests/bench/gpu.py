@@ -7,6 +7,7 @@ anything.
 """
 
 import argparse
+import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -136,8 +137,7 @@ def steps(device: torch.device, sizes: Sizes, peak: float) -> Iterator[Row]:
         ours(model, equal(1, 8, 4, config.vocab_size))  # compiles the kernels
         for batch in sizes.batches:
             served = ours(model, equal(batch, 32, sizes.num_tokens, config.vocab_size))
-            durations = sorted(step.duration for step in served.live.measured[1:])
-            step = durations[len(durations) // 2]
+            step = statistics.median(step.duration for step in served.live.measured[1:])
             share = config.num_parameters * dtype.itemsize / step / peak
             figure = f"{batch * sizes.num_tokens / served.seconds:,.0f} tokens/s, {step * 1e3:.2f} ms a step"
             yield Row(f"{_short(dtype)}: batch {batch}", f"{figure}, weights at {share:.0%} of the peak")
@@ -222,7 +222,7 @@ def median(action: Callable[[], object], device: torch.device, repeats: int) -> 
         _wait(device)
         if number >= 0:
             times.append(time.perf_counter() - began)
-    return sorted(times)[len(times) // 2]
+    return statistics.median(times)
 
 
 def _wait(device: torch.device) -> None:

@@ -49,7 +49,7 @@ def mixed(count: int, vocabulary: int, seed: int = 0) -> list[Asked]:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """Seconds on the wall, of which `computing` inside the executor; sums and durations of the steps."""
+    """Seconds on the wall, of which `computing` inside the executor; `live` has the steps, one by one."""
 
     seconds: float
     computing: float
@@ -57,14 +57,14 @@ class Served:
 
 
 def settings_for(asked: Sequence[Asked], **changes: object) -> Settings:
-    """Room for everybody at once."""
+    """Room for everybody at once; `changes` are further settings."""
     num_blocks = sum(-(-(len(one.prompt) + one.num_tokens) // 16) for one in asked)
     return Settings.of({"num_blocks": num_blocks, "block_size": 16, **changes})
 
 
-def ours(model: Model, asked: Sequence[Asked], **changes: object) -> Served:
-    """Everybody arrives at once; continuous batching unless told otherwise."""
-    settings = settings_for(asked, **changes)
+def ours(model: Model, asked: Sequence[Asked]) -> Served:
+    """Everybody arrives at once; continuous batching."""
+    settings = settings_for(asked)
     live = LiveEngine(settings, TorchExecutor(model, settings))
     began = time.perf_counter()
     for one in asked:

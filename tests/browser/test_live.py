@@ -12,6 +12,7 @@ from engine.executor.model_files import default_model
 from tests.app_server import serving
 from tests.browser import drawn_text
 from tests.browser.drawn_text import ON_PAGE
+from tests.browser.live_page import start_button
 
 ANSWER = "Because light is scattered."
 SLOW = 60_000
@@ -30,10 +31,7 @@ def words_of(page: Page) -> Locator:
 def opened(context: BrowserContext, address: str) -> Page:
     page = context.new_page()
     page.goto(address)
-    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.wait_for()
-    if page.locator(".st-key-live-fetch").count():
-        page.locator(".st-key-live-fetch button").click()
-    expect(page.locator(".st-key-live-start button")).to_be_visible(timeout=SLOW)
+    start_button(page, SLOW)
     return page
 
 

@@ -1,13 +1,18 @@
 """What is told of a moment is true at that moment: the counter of the changes, the counts, the reasons, the marks on the line."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from engine.loop import simulate
 from engine.settings import Settings
+from engine.trace.chunk import Word
 from engine.trace.trace import Trace
+from engine.workload import ListWorkload
 from scenarios import catalogue
+from scenarios.request_fields import read_requests
 from scenarios.run import run
 from tests.browser import painted
 from tests.browser.compared_runs import comparison, show
@@ -27,6 +32,23 @@ GO = """async ways => {
   });
 }"""
 """Goes through the history, each time as soon as the last step was made."""
+
+
+MARKS = """(() => {
+  const {prototype} = CanvasRenderingContext2D;
+  const {roundRect, fill} = prototype;
+  let box;
+  window.marks = [];
+  prototype.roundRect = function (x, y, width, ...more) {
+    box = [x, x + width];
+    roundRect.call(this, x, y, width, ...more);
+  };
+  prototype.fill = function (...shape) {
+    if (this.canvas.closest("[data-panel=words]")) window.marks.push([this.fillStyle, ...box]);
+    fill.call(this, ...shape);
+  };
+})()"""
+"""`marks`: colour, left and right edge of every box that is filled in the words panel."""
 
 
 def _continuous() -> Trace:
@@ -59,6 +81,23 @@ def test_the_changes_between_two_iterations_are_counted_down_one_by_one(page: Pa
     expect(tag).to_have_text("iteration 3 · main of 4 changes")
     page.keyboard.press(".")
     expect(tag).to_have_text("iteration 4")
+
+
+def test_the_gap_between_two_steps_is_told_alike_once_its_address_is_opened(page: Page, open_run: Open) -> None:
+    """A is done after iteration 2, B comes at 1 s: before iteration 3 lies a gap, and its event is the third of iteration 2."""
+    rows = [{"id": name, "arrival_s": at, "prompt": {"len": 6}, "output_len": 2} for name, at in (("A", 0), ("B", 1))]
+    trace = simulate(Settings(num_blocks=8), ListWorkload(read_requests(rows)), "gap")
+    root, tag = open_run(trace, "2&clock=time"), page.locator(".kv-tag small")
+    page.keyboard.press("ArrowLeft")
+    expect(root).to_have_attribute("data-frame", "1.3")
+    expect(tag).to_have_text("after iteration 2")
+    pass_time(page, 400)
+    page.reload()
+    expect(root).to_have_attribute("data-frame", "1.3")
+    expect(tag).to_have_text("after iteration 2")
+    # the event itself has the same picture and is counted
+    open_run(trace, "1.3&clock=time")
+    expect(tag).to_have_text("after iteration 2 · change 1 of 3")
 
 
 @pytest.mark.parametrize(("place", "count"), [("4", 3), ("4.3", 3), ("4.4", 2), ("4.6", 0), ("1.1", 2)])
@@ -132,6 +171,18 @@ def test_a_name_that_is_cut_keeps_its_number(page: Page, tmp_path: Path) -> None
     drawn = {text["text"] for text in painted.canvas(page, "blocks").evaluate(ON_PAGE)}
     assert any(text.startswith("few") and text.endswith("… 2") for text in drawn), drawn
     assert not any(text.startswith("few") and text.endswith("…") for text in drawn)
+
+
+def test_the_marks_of_narrow_pieces_of_text_do_not_cover_each_other(page: Page, open_run: Open) -> None:
+    page.add_init_script(MARKS)
+    trace = small_run(Settings(num_blocks=8), ("A", 6, 2))
+    trace.words = [Word(0, i, text) for i, text in enumerate(("<", "|", ">", "\n", "?", " is"))]
+    open_run(trace)
+    now = "#{:02x}{:02x}{:02x}".format(*painted.named("now"))
+    marks = [edges for colour, *edges in page.evaluate("marks") if colour == now][:6]
+    assert len(marks) == 6
+    for (_, right), (left, _) in pairwise(marks):
+        assert left >= right - 0.01
 
 
 def test_the_terms_of_the_tree_are_in_words(page: Page, tmp_path: Path) -> None:

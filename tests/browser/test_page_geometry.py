@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.app_server import serving
 from tests.browser import drawn_text
 from tests.browser.gallery_page import open_gallery
+from tests.browser.live_page import start_button
 from tests.browser.page_geometry import SMALLEST_IN_LECTURE, Report, report
 from tests.browser.page_time import pass_time
 from tests.browser.test_geometry import SIZES, THEMES
@@ -113,13 +114,10 @@ def test_nothing_overlaps_or_is_cut_before_a_model_answers_and_while_it_does(
 ) -> None:
     page = window.new_page()
     page.goto(live_url)
-    page.locator(".st-key-live-fetch button").or_(page.locator(".st-key-live-start button")).first.click()
-    start = page.locator(".st-key-live-start button")
-    if not page.locator(".kv").count():
-        expect(start).to_be_visible(timeout=PATIENCE)
-        found = report(page)
-        assert (found.faults, found.num_texts > 10) == ({}, True)
-        start.click()
+    start = start_button(page, PATIENCE)
+    found = report(page)
+    assert (found.faults, found.num_texts > 10) == ({}, True)
+    start.click()
     words = page.locator('[data-panel="words"] canvas')
     expect(words).to_have_attribute("aria-label", re.compile("A: .*Why.*B: .*C: "), timeout=PATIENCE)
     _examine(page)

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from engine.settings import Settings, SettingsError
-from scenarios.__main__ import main
 from scenarios.fields import ScenarioError
 from scenarios.radix_ops import RadixOps
 from scenarios.scenario import Scenario
-from tests.scenarios.command import sentence
+from tests.scenarios.command import json_of, sentence
 
 CACHES: dict[str, dict[str, Any]] = {
     "tree": {"kv_manager": "radix"},
@@ -46,8 +45,7 @@ def written(tmp_path: Path, data: dict[str, Any]) -> Path:
 
 
 def run_of(capsys: pytest.CaptureFixture[str], tmp_path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    assert main(["run", str(written(tmp_path, data)), "--json"]) == 0
-    (figures,) = json.loads(capsys.readouterr().out)["runs"]
+    (figures,) = json_of(capsys, "run", written(tmp_path, data))["runs"]
     return figures
 
 
@@ -81,8 +79,7 @@ def test_a_row_of_a_trace_with_such_a_token_is_rejected_and_the_others_run(
     path = tmp_path / "rows.jsonl"
     row = {"input_toks": 3, "output_toks": 2, "arrival_time_ns": 0}
     path.write_text("".join(json.dumps({**row, "input_tok_ids": ids}) + "\n" for ids in ([5, token, 7], [5, 6, 7])))
-    assert main(["run", str(path), "--set", "prefix_caching=true", "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)
+    report = json_of(capsys, "run", path, "--set", "prefix_caching=true")
     (rejected,) = report["input"]["rejected"]
     assert rejected["line"] == 1 and "an id in input_tok_ids" in rejected["text"]
     assert [run["finished"] for run in report["runs"]] == [1, 1, 1]

@@ -2,7 +2,10 @@
 
 import pytest
 
+from tests.viz import live_pages
 from viz.pages.parts import page
+
+parrot = pytest.fixture(live_pages.parrot)
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """The pictures of the gallery are frames of the recorded runs: what they show is what the trace says."""
 
 import re
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -28,6 +29,11 @@ def _trace(name: str, run_name: str | None = None) -> Trace:
     return run(catalogue.load()[name], run_name)
 
 
+@cache
+def _cover(name: str) -> str:
+    return covers.cover(catalogue.load()[name])
+
+
 def _elements(svg: str, kind: str, look: str = "") -> list[ElementTree.Element]:
     return [
         element
@@ -42,8 +48,7 @@ def _words(svg: str) -> list[str]:
 
 @pytest.mark.parametrize("name", catalogue.load())
 def test_the_recorded_picture_is_the_one_that_its_run_gives(name: str) -> None:
-    scenario = catalogue.load()[name]
-    assert covers.recorded_at(scenario).read_text(encoding="utf-8") == covers.cover(scenario)
+    assert covers.recorded_at(catalogue.load()[name]).read_text(encoding="utf-8") == _cover(name)
 
 
 def test_every_recorded_picture_belongs_to_a_scenario() -> None:
@@ -52,7 +57,7 @@ def test_every_recorded_picture_belongs_to_a_scenario() -> None:
 
 @pytest.mark.parametrize("name", catalogue.load())
 def test_every_scenario_has_a_picture_that_is_well_formed_and_small(name: str) -> None:
-    svg = covers.cover(catalogue.load()[name])
+    svg = _cover(name)
     assert len(_elements(svg, "rect") + _elements(svg, "path", "solid")) > 5
     assert len(svg) < 30_000
     assert _elements(svg, "script") == [] and "href" not in svg and "style=" not in svg
@@ -60,14 +65,14 @@ def test_every_scenario_has_a_picture_that_is_well_formed_and_small(name: str) -
 
 @pytest.mark.parametrize("name", catalogue.load())
 def test_a_picture_stays_inside_its_frame(name: str) -> None:
-    for element in _elements(covers.cover(catalogue.load()[name]), "rect"):
+    for element in _elements(_cover(name), "rect"):
         x, y, w, h = (float(element.get(key, "0")) for key in ("x", "y", "width", "height"))
         assert w >= 0 and h >= 0 and x >= 0 and y >= 0 and x + w <= 294.01 and y + h <= 142.01
 
 
 def test_three_copies_of_block_6_are_three_arrows_and_three_dots() -> None:
     """The blocks around the copy: 3, 4, 5 shared by four, 6 now of A4 alone, 7 to 9 the copies, 10 free."""
-    svg = covers.cover(catalogue.load()["four-samples"])
+    svg = _cover("four-samples")
     assert _words(svg) == [
         "3",
         "A",
@@ -107,7 +112,7 @@ def test_the_two_pictures_of_static_batching_show_every_idle_place() -> None:
     ]
     assert idle == [(2, 1), (3, 1), (4, 1), (4, 2)]
     assert [place.kind for place in columns[0].values()] == ["prefill"] * 3
-    assert len(_elements(covers.cover(catalogue.load()["step-by-step"]), "rect", "idle")) == 4
+    assert len(_elements(_cover("step-by-step"), "rect", "idle")) == 4
 
 
 def test_strips_tell_tokens_from_what_will_and_will_never_be_used() -> None:
@@ -121,7 +126,7 @@ def test_strips_tell_tokens_from_what_will_and_will_never_be_used() -> None:
 
 
 def test_bars_are_the_shares_of_the_occupied_memory() -> None:
-    svg = covers.cover(catalogue.load()["last-block"])
+    svg = _cover("last-block")
     shares = [
         measure(_trace("last-block", name)).as_dict()["kv_of_occupied"]["token"] for name in ("paged", "max", "pow2")
     ]
@@ -132,7 +137,7 @@ def test_bars_are_the_shares_of_the_occupied_memory() -> None:
 
 def test_a_large_pool_is_a_pixel_a_block() -> None:
     """312 requests with 82 blocks each at the end: 25,584 blocks are painted, 16 are free."""
-    (svg,) = [covers.cover(catalogue.load()["h100-capacity"])]
+    (svg,) = [_cover("h100-capacity")]
     area = sum(
         int(width)
         for element in _elements(svg, "path", "pixels")
@@ -160,7 +165,7 @@ def test_the_colours_are_those_of_the_player() -> None:
 
 
 def test_a_tree_has_a_box_for_each_node_and_an_edge_to_each() -> None:
-    svg = covers.cover(catalogue.load()["two-chats-two-shots"])
+    svg = _cover("two-chats-two-shots")
     assert len(_elements(svg, "path", "branch")) == len(_elements(svg, "rect", "solid")) > 3
     assert any(word.startswith("You are") for word in _words(svg))
 
@@ -217,4 +222,4 @@ def test_blocks_that_nobody_reads_are_dashed_and_kept() -> None:
 
 def test_a_picture_that_is_missing_has_the_outlines_of_one() -> None:
     assert len(_elements(covers.blank(), "rect", "place")) == 8
-    assert _elements(covers.cover(catalogue.load()["four-samples"]), "rect", "place") == []
+    assert _elements(_cover("four-samples"), "rect", "place") == []

@@ -1,7 +1,5 @@
 """What the Live page asks: presets and prompts as fields, settings that a real run can have, and refusals in one sentence."""
 
-from collections.abc import Iterator
-
 import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import TextArea
@@ -10,27 +8,13 @@ from engine.executor import model_files
 from engine.request import SamplingParams
 from engine.settings import SettingsError
 from tests.viz.app_pages import open_page, texts
+from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
-from tests.viz.test_live_page import LIVE, ROOMY, run_of, soon
 from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_presets import PRESETS
 from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Ask
-
-
-@pytest.fixture
-def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parrot]:
-    model = Parrot()
-    monkeypatch.setattr(live_model, "load", lambda report: Ready(model, model.words))
-    live_model.the_model.clear()
-    yield model
-    model.gate.set()
-    live_model.the_model.clear()
-
-
-def opened() -> AppTest:
-    return open_page(LIVE, **{"live settings": ROOMY}).button(key="live-fetch").click().run()
 
 
 def prompts(app: AppTest) -> list[str]:
@@ -128,7 +112,7 @@ def test_a_prompt_beyond_the_pool_is_refused_and_its_neighbour_answered(parrot: 
     small = ROOMY.with_(num_blocks=10, block_size=8)
     runs = LiveRuns()
     asks = [Ask("x" * 100, SamplingParams(max_tokens=40)), Ask("Why?", SamplingParams(max_tokens=40))]
-    run = runs.begin("live", "Live", ModelServing(Ready(parrot, parrot.words), small), asks, lambda: True)
+    run = runs.begin("Live", ModelServing(Ready(parrot, parrot.words), small), asks, lambda: True)
     soon(lambda: run.state is LiveState.IDLE)
     assert [answer.texts for answer in run.answers] == [(ANSWER,)]
     (sentence,) = run.refused
@@ -138,7 +122,7 @@ def test_a_prompt_beyond_the_pool_is_refused_and_its_neighbour_answered(parrot: 
 def test_five_hundred_requests_at_once_are_answered_and_one_more_is_not_taken(parrot: Parrot) -> None:
     runs = LiveRuns()
     asks = [Ask(f"Question {number}?", SamplingParams(max_tokens=3)) for number in range(MAX_REQUESTS)]
-    run = runs.begin("live", "Live", ModelServing(Ready(parrot, parrot.words), ROOMY), asks, lambda: True)
+    run = runs.begin("Live", ModelServing(Ready(parrot, parrot.words), ROOMY), asks, lambda: True)
     soon(lambda: run.state is LiveState.IDLE and len(run.answers) == MAX_REQUESTS)
     assert {answer.status for answer in run.answers} == {"done"}
     with pytest.raises(LiveRunError, match="takes 500 requests, and this would make 501"):
@@ -146,7 +130,12 @@ def test_five_hundred_requests_at_once_are_answered_and_one_more_is_not_taken(pa
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"), [(None, "where nothing is"), (b"GGUF but no more", "."), (b"\x80\x05pickle", ".")]
+    ("content", "sentence"),
+    [
+        (None, "where nothing is"),
+        (b"GGUF but no more", "versions 2 and 3 can be read"),
+        (b"\x80\x05pickle", "is not a GGUF file"),
+    ],
 )
 def test_a_missing_or_broken_model_file_is_one_sentence(
     monkeypatch: pytest.MonkeyPatch, tmp_path, content: bytes | None, sentence: str
@@ -193,7 +182,6 @@ def test_too_little_memory_for_the_pool_is_one_sentence(monkeypatch: pytest.Monk
     app.button(key="live-start").click().run()
     assert not app.exception
     assert "needs 9.4 GB and 1.0 GB are free; lower num_blocks." in texts(app)
-    monkeypatch.undo()
     assert app.button(key="live-start")
 
 
@@ -204,8 +192,8 @@ def test_a_model_that_runs_out_of_memory_ends_its_own_run_only(parrot: Parrot) -
 
     runs, asks = LiveRuns(), [Ask("Why?", SamplingParams(max_tokens=40))]
     greedy = Greedy()
-    failed = runs.begin("live", "Live", ModelServing(Ready(greedy, greedy.words), ROOMY), asks, lambda: True)
-    whole = runs.begin("live", "Live", ModelServing(Ready(parrot, parrot.words), ROOMY), asks, lambda: True)
+    failed = runs.begin("Live", ModelServing(Ready(greedy, greedy.words), ROOMY), asks, lambda: True)
+    whole = runs.begin("Live", ModelServing(Ready(parrot, parrot.words), ROOMY), asks, lambda: True)
     soon(lambda: whole.state is LiveState.IDLE)
     assert failed.state is LiveState.FAILED and "lacks the memory" in failed.problem
     assert [answer.texts for answer in whole.answers] == [(ANSWER,)]

@@ -2,8 +2,7 @@
 
 import json
 import struct
-from collections.abc import Callable, Iterator
-from time import monotonic, sleep
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,41 +11,12 @@ from engine.request import SamplingParams
 from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
 from tests.viz.app_pages import open_page, texts
+from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
-from viz.pages.parts import live_controls, live_model
+from viz.pages.parts import live_model
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_runs import LiveRun, LiveState
-from viz.pages.parts.live_serving import Ask
-
-LIVE = "viz/pages/live.py"
-ROOMY = live_controls.SETTINGS.with_(num_blocks=100)
-
-
-@pytest.fixture
-def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parrot]:
-    model = Parrot()
-    monkeypatch.setattr(live_model, "load", lambda report: Ready(model, model.words))
-    live_model.the_model.clear()
-    yield model
-    model.gate.set()
-    live_model.the_model.clear()
-
-
-def opened() -> AppTest:
-    app = open_page(LIVE, **{"live settings": ROOMY})
-    assert not app.exception
-    return app.button(key="live-fetch").click().run()
-
-
-def run_of(app: AppTest) -> LiveRun:
-    return app.session_state["live run"]
-
-
-def soon(is_so: Callable[[], bool]) -> None:
-    end = monotonic() + 20
-    while not is_so():
-        assert monotonic() < end, "it did not come to that"
-        sleep(0.01)
+from viz.pages.parts.live_serving import EMPTY, Ask
 
 
 def ask(prompt: str, **sampling: int) -> Ask:
@@ -90,12 +60,17 @@ def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> N
     assert not app.exception
     assert texts(app).count(ANSWER) == 3
     assert "A: 28 tokens, first after" in texts(app)
+    options, data = followed(app)
+    assert options["isFeed"] and options["first"] == 0
+    assert Trace.load(data + ended(run_of(app), len(data)))
+    assert [button.proto.label for button in app.get("download_button")] == ["Saved run (.kvscope)"]
+
+
+def followed(app: AppTest) -> tuple[dict[str, Any], bytes]:
+    """What the player on the page was given."""
     (component,) = app.get("bidi_component")
     (length,) = struct.unpack("<I", component.proto.bytes[:4])
-    options = json.loads(component.proto.bytes[4 : 4 + length])["options"]
-    assert options["isFeed"] and options["first"] == 0
-    assert Trace.load(component.proto.bytes[4 + length :] + ended(run_of(app), len(component.proto.bytes) - 4 - length))
-    assert [button.proto.label for button in app.get("download_button")] == ["Saved run (.kvscope)"]
+    return json.loads(component.proto.bytes[4 : 4 + length])["options"], component.proto.bytes[4 + length :]
 
 
 def ended(run: LiveRun, position: int) -> bytes:
@@ -123,6 +98,45 @@ def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parr
     assert not app.exception
     assert [answer.status for answer in run.answers] == ["stopped", "done", "done", "done"]
     assert "And the sea?" in texts(app)
+
+
+def test_the_next_run_of_a_session_has_a_player_of_its_own(parrot: Parrot) -> None:
+    app = opened()
+    names = []
+    for _ in range(2):
+        app.button(key="live-start").click().run()
+        soon(lambda: run_of(app).state is LiveState.IDLE)
+        names.append(followed(app.run())[0]["name"])
+    assert not app.exception
+    assert names == ["player-live-1", "player-live-2"]
+
+
+def test_the_player_says_what_is_waited_for_until_the_first_token(parrot: Parrot) -> None:
+    app = opened()
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    assert followed(app.run())[0]["waiting"] == "**The model reads the prompts.**"
+    parrot.gate.set()
+    soon(lambda: run_of(app).state is LiveState.IDLE)
+    assert followed(app.run())[0]["waiting"] == ""
+
+
+def test_an_empty_request_is_refused_before_it_gets_a_name(parrot: Parrot) -> None:
+    app = opened()
+    app.button(key="live-start").click().run()
+    run = run_of(app)
+    soon(lambda: run.state is LiveState.IDLE)
+    app.run()
+    app.text_area(key="live-more-prompt").set_value("  ")
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert texts(app).count(EMPTY) == 1 and "act-on-live" not in [button.key for button in app.button]
+    app.text_area(key="live-more-prompt").set_value("And the sea?")
+    next(button for button in app.button if button.label == "Add").click().run()
+    soon(lambda: len(run.answers) == 4 and run.state is LiveState.IDLE)
+    app.run()
+    assert not app.exception
+    assert [answer.request_id for answer in run.answers] == ["A", "B", "C", "D"]
+    assert run.refused == [] and EMPTY not in texts(app)
 
 
 def test_stop_run_ends_it_for_good(parrot: Parrot) -> None:

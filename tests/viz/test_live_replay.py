@@ -7,8 +7,8 @@ from engine.executor.calibration import THIS_MACHINE, CalibrationError, Measured
 from engine.executor.cost_model import HARDWARE
 from engine.request import SamplingParams
 from engine.settings import Settings
+from tests.viz.live_pages import ROOMY
 from tests.viz.parrot import Parrot
-from tests.viz.test_live_page import ROOMY
 from viz.charts import step_times
 from viz.charts.theme import LIGHT
 from viz.pages.parts.live_model import ModelServing, Ready

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from threading import Event
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from engine.settings import Settings
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
+from tests.viz.live_pages import soon
 from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRun, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Answer, Ask, Record
 from viz.player.arriving import ArrivingRun
@@ -61,15 +61,8 @@ def ask(length: int = 6, tokens: int = 5) -> Ask:
     return Ask("x" * length, SamplingParams(max_tokens=tokens))
 
 
-def soon(is_so: Callable[[], bool]) -> None:
-    end = monotonic() + 20
-    while not is_so():
-        assert monotonic() < end, "it did not come to that"
-        sleep(0.005)
-
-
 def begin(runs: LiveRuns, serving: Simulated, *asks: Ask, is_wanted: Callable[[], bool] = lambda: True) -> LiveRun:
-    return runs.begin("test", "Test", serving, list(asks), is_wanted)
+    return runs.begin("Test", serving, list(asks), is_wanted)
 
 
 def test_a_run_serves_its_requests_and_waits_for_more() -> None:

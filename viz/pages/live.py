@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable
-from itertools import count
 from time import monotonic, sleep
 from typing import Any
 
@@ -30,7 +29,6 @@ ABSENCE = 20.0
 # seconds that the server gets to send the page: a part of it that runs by itself takes back what it had drawn and what is not
 # on its way by then, and the browser would take the player down and put it up again
 ON_ITS_WAY = 0.1
-_NUMBERS = count(1)
 
 
 @st.cache_resource(show_spinner=False)
@@ -108,8 +106,9 @@ def _begin(ready: Ready) -> None:
     if (old := st.session_state.get(RUN)) is not None:
         live_runs().end(old)
     serving = ModelServing(ready, settings)
-    run = live_runs().begin("live", live_controls.title(), serving, asks, _presence())
-    st.session_state[RUN], st.session_state[NUMBER], st.session_state[TOLD] = run, next(_NUMBERS), 0
+    run = live_runs().begin(live_controls.title(), serving, asks, _presence())
+    st.session_state[RUN], st.session_state[TOLD] = run, 0
+    st.session_state[NUMBER] = st.session_state.get(NUMBER, 0) + 1
     st.session_state[SENT] = deque([0], maxlen=NUM_SENT)
 
 
@@ -175,14 +174,20 @@ def _before(run: LiveRun) -> str:
     return {0: "", 1: "1 run is before this one"}.get(before, f"{before} runs are before this one")
 
 
+def _waiting(run: LiveRun) -> str:
+    """What the player says before the first token; empty for what it says itself at the start of any run."""
+    if run.state not in (LiveState.WAITING, LiveState.RUNNING) or any(answer.num_tokens for answer in run.answers):
+        return ""
+    before = _before(run)
+    return f"**{before}**; it starts by itself." if before else "**The model reads the prompts.**"
+
+
 def _followed(run: LiveRun) -> None:
     """The player; it gets what is new again and again while the run goes on."""
     sent: deque[int] = st.session_state[SENT]
     end = len(run.arriving)
     data = run.arriving.since(sent[0])[: end - sent[0]]
-    before = _before(run)
-    waiting = f"**{before}**; it starts by itself." if before else "**The model reads the prompts.**"
-    missing = follow(data, sent[0], key=f"player-live-{st.session_state[NUMBER]}", waiting=waiting)
+    missing = follow(data, sent[0], key=f"player-live-{st.session_state[NUMBER]}", waiting=_waiting(run))
     if missing is not None and missing <= end:
         sent.clear()
         sent.append(missing)

@@ -121,9 +121,8 @@ def _early_ends(n: Narrator, released: Rows) -> None:
 def steps(n: Narrator) -> None:
     rows = n.happened("arrived")
     n.say("arrived", rows["event"], rows["request"], rows["amount"])
-    steps = n.trace.steps
     events, tokens, sequences = (
-        steps[name] for name in ("scheduled", "num_scheduled_tokens", "num_scheduled_sequences")
+        n.trace.steps[name] for name in ("scheduled", "num_scheduled_tokens", "num_scheduled_sequences")
     )
     idle, decode = sequences == 0, (tokens == sequences) & (sequences > 0)
     other = ~idle & ~decode

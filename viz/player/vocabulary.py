@@ -66,7 +66,7 @@ VOCABULARY: dict[str, Any] = {
         "max_model_len",
     ],
     # panels that give way to the words of a real model
-    "without_words": ["tables", "queue", "inspector", "timeline"],
+    "without_words": ["tables", "queue", "inspector", "log", "timeline"],
     # where the cursor of a picture goes: columns, rows
     "arrows": {"ArrowRight": [1, 0], "ArrowLeft": [-1, 0], "ArrowDown": [0, 1], "ArrowUp": [0, -1]},
     # marks of a legend that are a block: its hue and look

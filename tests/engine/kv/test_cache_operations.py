@@ -32,11 +32,11 @@ class Tally:
         self.count += 1
         return self.trace
 
-    def watched(self, table: dict) -> dict:
-        """The same table (ordered if it was), which counts the entries that somebody goes through."""
+    def watched(self, table: Any) -> Any:
+        """The same dict (ordered if it was), list or set, which counts the entries that somebody goes through."""
         tally = self
 
-        class Watched(type(table)):  # type: ignore[misc]
+        class Watched(type(table)):
             def __iter__(self) -> Iterator:
                 for entry in super().__iter__():
                     tally.count += 1
@@ -50,6 +50,12 @@ class Tally:
 
             def items(self) -> Iterator:
                 return ((key, self[key]) for key in self)
+
+            def sort(self, **how: Any) -> None:
+                self[:] = sorted(self, **how)
+
+            def __sub__(self, others: Any) -> set:
+                return {entry for entry in self if entry not in others}
 
         return Watched(table)
 
@@ -68,7 +74,11 @@ class Tally:
 def watched_cache(shape: Any, size: int) -> tuple[FullCache, Tally]:
     """A full cache whose tables are watched."""
     cache, tally = FullCache(shape, size), Tally()
-    if shape is not TREE:
+    if shape is TREE:
+        pool, leaves = cache.kv.pool, cache.kv.tree._leaves
+        pool.stored = tally.watched(pool.stored)
+        leaves._entries = tally.watched(leaves._entries)
+    else:
         known, free = cache.kv.known, cache.kv.pool.free_list
         known.held = tally.watched(known.held)
         known._prefixes = tally.watched(known._prefixes)
@@ -86,7 +96,11 @@ def test_a_scan_is_counted_wherever_it_runs() -> None:
     table = tally.watched(OrderedDict.fromkeys(range(50)))
     for scan in (list, sorted, set, lambda t: list(t.items()), lambda t: dict(t), lambda t: 7 in list(t)):
         assert tally.of(lambda scan=scan: scan(table)) >= 50
+    heap, stored = tally.watched([*range(50)]), tally.watched({*range(50)})
+    for scan in (lambda: min(heap), lambda: heap.sort(), lambda: sorted(stored), lambda: stored - {1}):
+        assert tally.of(scan) >= 50
     assert tally.of(lambda: (7 in table, table.get(3), table.pop(5), len(table))) == 0
+    assert tally.of(lambda: (heap[0], heap.append(7), heap.pop(), 7 in stored, stored.add(7), len(stored))) == 0
     assert tally.of(lambda: table.popitem(last=False)) <= 1
 
 

@@ -82,16 +82,15 @@ class RadixAgainstASetOfPrefixes(RuleBasedStateMachine):
         for index, prefix in enumerate(self.pages(self.tokens_of(seq), seq.num_computed_tokens)):
             self.stored.setdefault(prefix, table[index])
 
-    def take_evictions(self, num_taken: int, num_empty: int, read: set[int]) -> None:
-        """What left the tree while `num_taken` blocks were taken; before, `num_empty` were free and somebody read `read`."""
+    def take_evictions(self, read: set[int]) -> int:
+        """What left the tree is not stored any more; somebody reads `read`. Returns how many blocks went."""
         left = self.in_tree()
         gone = {prefix: block for prefix, block in self.stored.items() if prefix not in left}
         self.stored = {prefix: block for prefix, block in self.stored.items() if prefix in left}
         assert not read & set(gone.values()), "somebody reads what was evicted"
-        assert (len(gone) > 0) == (num_taken > num_empty), "evicted in vain, or a block came from nowhere"
-        assert num_empty + len(gone) >= num_taken
         ends = {prefix[: len(prefix) - self.size] for prefix in self.stored}
         assert not ends & gone.keys(), "a page lost the page before it"
+        return len(gone)
 
     # operations
 
@@ -111,7 +110,9 @@ class RadixAgainstASetOfPrefixes(RuleBasedStateMachine):
             assert self.state() == before
             return False
         num_taken = len(allocation.new_blocks) + sum(copy[1] not in allocation.new_blocks for copy in allocation.copies)
-        self.take_evictions(num_taken, num_empty, read)
+        num_gone = self.take_evictions(read)
+        assert (num_gone > 0) == (num_taken > num_empty), "evicted in vain, or a block came from nowhere"
+        assert num_empty + num_gone >= num_taken
         assert not set(allocation.new_blocks) & {*table, *self.stored.values()}
         seq.advance(num_tokens)
         return True
@@ -213,11 +214,8 @@ class RadixAgainstASetOfPrefixes(RuleBasedStateMachine):
         gone = self.kv.make_room(num_tokens)
         freed = sum(len(node.key) for node in gone)
         assert min(num_tokens, evictable) <= freed <= evictable
-        left = self.in_tree()
         read = {block for seq in self.living for block in seq.block_table}
-        lost = {block for prefix, block in self.stored.items() if prefix not in left}
-        assert len(lost) * self.size == freed and not lost & read
-        self.stored = {prefix: block for prefix, block in self.stored.items() if prefix in left}
+        assert self.take_evictions(read) * self.size == freed
 
     @invariant()
     def everything_balances(self) -> None:

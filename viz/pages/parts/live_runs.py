@@ -49,7 +49,6 @@ class LiveRun:
     """One run as its session sees it; `refused` are sentences about requests that the engine did not take. Its engine is
     let go of when it is over, so that the memory can go."""
 
-    name: str
     is_wanted: Callable[[], bool]
     serving: LiveServing | None
     arriving: ArrivingRun
@@ -78,14 +77,12 @@ class LiveRuns:
         self._measured: list[tuple[LiveRun, tuple[MeasuredStep, ...]]] = []
         self._thread: Thread | None = None
 
-    def begin(
-        self, name: str, title: str, serving: LiveServing, asks: list[Ask], is_wanted: Callable[[], bool]
-    ) -> LiveRun:
+    def begin(self, title: str, serving: LiveServing, asks: list[Ask], is_wanted: Callable[[], bool]) -> LiveRun:
         """A new run with its first requests, at the end of the queue. `is_wanted` says whether its session is still there.
 
         Raises LiveRunError for too many requests, or when no run can make room for it."""
         arriving = ArrivingRun(serving.header, title=title, remark=serving.remark, has_words=True)
-        run = LiveRun(name, is_wanted, serving, arriving)
+        run = LiveRun(is_wanted, serving, arriving)
         with self._change:
             self._make_room()
             self._runs.append(run)

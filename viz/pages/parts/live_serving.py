@@ -8,6 +8,8 @@ from engine.request import SamplingParams
 from engine.script import Script
 from engine.trace.chunk import Chunk
 
+EMPTY = "The prompt is empty; write at least one word."
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:

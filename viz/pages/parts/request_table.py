@@ -42,18 +42,21 @@ STATUS = {
 }
 _NOUNS = {"none": "", "context": "tokens of context", "steps": "iterations"}
 
+Ends = list[str | None]
+"""Finish reasons of the samples of one request."""
+
 
 def columns(trace: Trace, metrics: Metrics) -> dict[str, list[Any]]:
     """Column title -> values, one a request in the order of the trace; None where a time never happened."""
-    figures, requests = metrics.requests, trace.requests
+    figures, requests, ends = metrics.requests, trace.requests, _ends(trace)
     table: dict[str, list[Any]] = {
         "request": [request["id"] for request in requests],
         "arrival s": _times(figures.arrival),
         "prompt tokens": [request["prompt_len"] for request in requests],
         "output tokens": figures.num_output_tokens.tolist(),
         "asked for": [request["output_len"] * request["n"] for request in requests],
-        "status": _status(trace, metrics),
-        "reason": _reasons(trace),
+        "status": _status(trace, metrics, ends),
+        "reason": _reasons(trace, ends),
         "first token after s": _times(figures.ttft),
         "latency s": _times(figures.latency),
         "latency per token s": _times(figures.normalized_latency),
@@ -107,28 +110,28 @@ def show(run: str, finished: Finished) -> None:
     )
 
 
-def _status(trace: Trace, metrics: Metrics) -> list[str]:
+def _status(trace: Trace, metrics: Metrics, ends: list[Ends]) -> list[str]:
     if "requests" in trace.tracks:
         codes = trace.cut(event=trace.num_events).tracks["requests"]["status"]
         told = [STATUS[SequenceStatus(code)] for code in codes.tolist()]
-        return ["aborted" if "abort" in ends else status for status, ends in zip(told, _ends(trace), strict=True)]
+        return ["aborted" if "abort" in own else status for status, own in zip(told, ends, strict=True)]
     is_done = np.isfinite(metrics.requests.finish)
     known = zip(is_done, metrics.requests.rejected, strict=True)
     return ["finished" if done else "refused" if no else "not published" for done, no in known]
 
 
-def _ends(trace: Trace) -> list[list[str | None]]:
+def _ends(trace: Trace) -> list[Ends]:
     """By request the finish reasons of its samples; none where the trace does not publish them."""
     if "sequences" not in trace.tracks:
         return [[] for _ in trace.requests]
-    ends = finish_reasons(trace)
-    return [ends[each["first_sequence"] : each["first_sequence"] + each["n"]] for each in trace.requests]
+    reasons = finish_reasons(trace)
+    return [reasons[each["first_sequence"] : each["first_sequence"] + each["n"]] for each in trace.requests]
 
 
-def _reasons(trace: Trace) -> list[str]:
+def _reasons(trace: Trace, ends: list[Ends]) -> list[str]:
     """Why each request ended: "stop", "length" or "abort", all of them where its samples differ; for a refused one the code
     of the decision, and the operands of its rule."""
-    reasons = [", ".join(dict.fromkeys(filter(None, ends))) for ends in _ends(trace)]
+    reasons = [", ".join(dict.fromkeys(filter(None, own))) for own in ends]
     chosen = trace.decisions["action"] == ACTIONS.index("reject")
     columns = (
         trace.decisions[key][chosen].tolist() for key in ("request", "reason", "resource", "needed", "available")

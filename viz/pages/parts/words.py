@@ -1,4 +1,5 @@
-"""Sentences of the readers and of the engine, told for the screen: they name options of the command line, a page has fields."""
+"""Words of others, told for the screen: sentences of the readers and of the engine name options of the command line, where
+a page has fields; what somebody has typed may be long."""
 
 import re
 
@@ -11,6 +12,9 @@ FIELDS = {
 }
 """Option of the command line -> the field of the page that does the same."""
 
+MAX_TYPED = 400
+"""Characters of a prompt that are shown."""
+
 _OPTION = re.compile(rf"({'|'.join(FIELDS)})\b")
 _ASIDE = re.compile(r", e\.g\. --\w+ \d+")
 
@@ -18,3 +22,8 @@ _ASIDE = re.compile(r", e\.g\. --\w+ \d+")
 def on_screen(sentence: str) -> str:
     """The sentence with fields for options; without what helps only there."""
     return _OPTION.sub(lambda match: FIELDS[match[1]], _ASIDE.sub("", sentence))
+
+
+def beginning(text: str) -> str:
+    """The text, or what it begins with and a sign that it goes on."""
+    return text if len(text) <= MAX_TYPED else f"{text[:MAX_TYPED]} …"

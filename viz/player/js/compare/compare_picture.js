@@ -110,7 +110,7 @@ class ComparePicture {
     flag.hidden = !difference || !axis.holds(difference.at) || this.panes.length < 2;
     if (flag.hidden) return;
     const {words} = player;
-    const where = axis.isTime ? formatTime(difference.time) : words.inIteration(difference.step);
+    const where = axis.isTime ? formatTime(difference.at) : words.inIteration(difference.at);
     flag.title = difference.text;
     const x = Math.max(axis.left, axis.x(difference.at) - 2.2 * k);
     const {bottom} = this.panes[0].box;

@@ -54,24 +54,25 @@ function textBlocks(frame, s) {
 function quietRows(frame, words) {
   const {run} = frame, {status, num_tokens: known} = frame.columns("sequences");
   const done = range(status.length).filter(s => status[s] === STATUS.FINISHED).reverse();
-  return [...frame.waiting.map(r => ({s: run.requests[r].first_sequence, text: `${words.status[1]}: ${waitText(frame, r, false, frame.decision(r), words) || queueText(frame, r, words)}`})),
+  return [...frame.waiting.map(r => ({s: run.requests[r].first_sequence, text: `${words.status[STATUS.WAITING]}: ${waitText(frame, r, false, frame.decision(r), words) || queueText(frame, r, words)}`})),
     ...done.map(s => ({s, text: textOf(run, s, run.requests[run.requestOf[s]].prompt_len, known[s])}))];
 }
 
 // The largest type in which everything fits; at the smallest one blocks in the middle are left out, then rows at the end.
 function drawTexts({paint, hits}, frame, view, rows, width, height) {
   const {k, words, theme} = view, {run} = frame;
-  const left = 170 * k, full = rows.filter(row => row.blocks), quiet = rows.length - full.length;
+  const left = 184 * k, full = rows.filter(row => row.blocks), quiet = rows.length - full.length;
   let size, pitch;
+  const breakLines = most => { for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, most, k); };
+  const heightOfFull = () => total(full.map(row => row.lines.length * pitch + 6 * k));
   for (const wanted of [17, 14.5, 12.5]) {
     size = wanted * k;
     pitch = 2.75 * size + 8 * k;
-    for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, Infinity, k);
-    if (total(full.map(row => row.lines.length * pitch + 6 * k)) + Math.min(quiet, 4) * 24 * k <= height) break;
+    breakLines(Infinity);
+    if (heightOfFull() + Math.min(quiet, 4) * 24 * k <= height) break;
   }
   const room = height - Math.min(quiet, 2) * 24 * k;
-  if (total(full.map(row => row.lines.length * pitch + 6 * k)) > room)
-    for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, Math.max(1, Math.floor((room / full.length - 6 * k) / pitch)), k);
+  if (heightOfFull() > room) breakLines(Math.max(1, Math.floor((room / full.length - 6 * k) / pitch)));
   const rings = [];
   let y = 4 * k, hidden = 0;
   for (const {s, lines, text} of rows) {
@@ -95,12 +96,12 @@ function drawTexts({paint, hits}, frame, view, rows, width, height) {
 }
 
 // Blocks in lines with their `x` and `width`; when there are too many lines the second block gives way to a "+n", which grows.
-function brokenLines(paint, blocks, size, room, slots, most, k) {
+function brokenLines(paint, blocks, size, room, blockSize, most, k) {
   for (let skipped = 0; ; skipped++) {
     const lines = [];
     let x = Infinity;
     for (const block of skipped ? [blocks[0], {skipped}, ...blocks.slice(1 + skipped)] : blocks) {
-      const text = block.skipped ? 20 * k : total(block.tokens.map(token => paint.measure(token.text, size, token.isBold ? 700 : 400))) + (slots - block.tokens.length) * size * 0.7;
+      const text = block.skipped ? 20 * k : total(block.tokens.map(token => paint.measure(token.text, size, token.isBold ? 700 : 400))) + (blockSize - block.tokens.length) * size * 0.7;
       const width = Math.min(room, Math.max(34 * k, text + 20 * k));
       if (x + width > room) { x = 0; lines.push([]); }
       lines.at(-1).push({...block, x, width});
@@ -132,9 +133,9 @@ function drawTextBlock(paint, frame, {id, slot, skipped, tokens}, [x, y, w, h], 
   const end = x + w - 6 * k, base = y + h - 0.55 * size;
   for (const {text, isBold, isNew} of tokens) {
     const weight = isBold ? 700 : 400;
-    // a word that brings its space leaves it to the letter before
-    const left = at + (text.startsWith(" ") ? 1.5 : -2) * k;
-    if (isNew) paint.rect(left, base - size, Math.min(at + paint.measure(text, size, weight) + k, end) - left, size * 1.35, {fill: theme.now, stroke: theme.nowEdge, radius: 3 * k});
+    // a mark ends where that of the next piece begins, however narrow both are; the space that a word brings stays free
+    const left = at + (text.startsWith(" ") ? 2 : 0.5) * k;
+    if (isNew) paint.rect(left, base - size, Math.min(at + paint.measure(text, size, weight) + 0.5 * k, end) - left, size * 1.35, {fill: theme.now, stroke: theme.nowEdge, radius: 3 * k});
     at += paint.text(at, base, text, {size, weight, fill: isNew ? theme.onNow : fill, ground: isNew ? null : ground, pad: 0.5, max: end - at});
   }
   for (; at + 0.6 * size < end && isOpen; at += 0.7 * size) paint.line([[at + 0.15 * size, base + 2 * k], [at + 0.6 * size, base + 2 * k]], {stroke: hue.solid, width: 1.6 * k});

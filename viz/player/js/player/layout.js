@@ -51,7 +51,6 @@ class Layout {
     // in a lecture the numbers stand below the tables, and either tables or lanes are left
     if (this.isLecture) this.main.append(this.regions.metrics); else this.switches.before(this.regions.metrics);
     this.root.classList.toggle("kv-tree", Boolean(run.tree));
-    this.root.classList.toggle("kv-words", Boolean(run.player.showsWords));
     this.root.classList.toggle("kv-with-lanes", this.isLecture && !isAboutMemory(run));
     return panelsFor(run).map(panel => {
       const box = new PanelBox(panel);

@@ -191,12 +191,12 @@ class Moves {
   }
 }
 
-// {at: its place on the clock, step, time, text, requests by pane} of the first difference among the panes; null when there is none. The first pane tells
-// where the first of the others leaves it; a run that is over by then stands at its end.
+// {at: its place on the clock, text, requests by pane} of the first difference among the panes; null when there is none. The first
+// pane tells where the first of the others leaves it; a run that is over by then stands at its end.
 function differenceOf(panes, isTime) {
   const all = panes.map(({run}) => run.player.difference?.[isTime ? "time" : "steps"] ?? null);
   const first = all.find(Boolean);
   if (!first) return null;
   const step = Math.max(...all.filter(other => other?.text === first.text).map(other => other.step));
-  return {at: isTime ? first.time : step, step, time: first.time, text: first.text, requests: all.map(difference => difference?.requests ?? [])};
+  return {at: isTime ? first.time : step, text: first.text, requests: all.map(difference => difference?.requests ?? [])};
 }

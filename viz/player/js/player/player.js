@@ -118,7 +118,7 @@ class Player extends Opening {
       const isLead = pane.index === this.pane;
       pane.place = course.place(pane.run, position, isLead);
       const {place, frame} = pane;
-      if (frame && frame.run === pane.run && frame.event === place.event && frame.since === place.since && frame.step === place.step) continue;
+      if (frame?.run === pane.run && String(Object.values(frame.place)) === String(Object.values(place))) continue;
       pane.frame = new Frame(pane.run, pane.cursor, place);
       pane.frame.speaker = speakerOf(pane.frame);
       pane.frame.subject = subjectOf(pane.frame);
@@ -210,7 +210,8 @@ class Player extends Opening {
       pane: this.panes.length > 1 && !this.isAll ? this.pane + 1 : null,
       lead: this.isAll && this.pane ? this.pane + 1 : null,
       clock: this.panes.length > 1 || clock.isTime ? (clock.isTime ? "time" : "steps") : null,
-      t: clock.isTime && !isExact && !course.isEnd(position) && position.time !== placeTime(this.run, this.place) ? position.time : null,
+      // the last event of a step has the place and the time of the gap that follows it
+      t: clock.isTime && !isExact && !course.isEnd(position) && (this.place.isGap || position.time !== placeTime(this.run, this.place)) ? position.time : null,
     }, this.isPlaying);
   }
 

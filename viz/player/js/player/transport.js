@@ -19,7 +19,10 @@ class Transport {
     this.clock = control("clock", () => player.toggleClock(), "kv-key", "t");
     this.speed = element("b");
     this.line = element("div", {class: "kv-line"}, ...this.rails.map(rail => rail.canvas), this.range, this.marks);
-    this.line.addEventListener("pointermove", event => { this.line.title = this.tickText(...pointIn(this.line, event)); });
+    this.line.addEventListener("pointermove", event => {
+      const [x, y] = pointIn(this.line, event);
+      this.line.title = this.tickText(x, y >= this.line.offsetHeight / 2);
+    });
     this.place = element("div", {class: "kv-where"}, this.where, this.clock, this.time);
     this.element = element("div", {class: "kv-transport"},
       element("div", {class: "kv-buttons"},
@@ -64,7 +67,7 @@ class Transport {
     setText(this.speed, player.isFollowing ? words.transport.follow
       : words.transport.perSecond(isTime ? formatTime(player.clock.speed) : player.clock.speed));
     if (this.version !== view.version) this.arrange(view);
-    const here = this.tickText(this.scale(at, this.rails[0].room[0], view.k), 0);
+    const here = this.tickText(this.scale(at, this.rails[0].room[0], view.k));
     setAttribute(this.range, "aria-valuetext", [`${name} ${detail}`, here].filter(Boolean).join(" · "));
     this.rails.forEach((rail, i) => this.drawTicks(rail, i === 1, at, view));
   }
@@ -142,11 +145,10 @@ class Transport {
     }
   }
 
-  // What the glyph under the pointer, or the nearest one across the line, stands for.
-  tickText(x, y) {
+  // What the glyph at a place above or below the line, or else the one across it, stands for.
+  tickText(x, isBelow) {
     const {words, course} = this;
-    const [above, below] = this.rails, {height} = this.line.getBoundingClientRect();
-    const rails = y < height / 2 ? [above, below] : [below, above];
+    const rails = isBelow ? [...this.rails].reverse() : this.rails;
     const tick = rails.flatMap(({merged}) => merged ?? []).find(({at}) => Math.abs(at - x) <= 5 * this.player.view.k);
     return (tick?.all ?? []).map(({glyph, count, value}) =>
       (count > 1 ? words.ticks : words.tick)(words.glyphs[glyph], count, course.isTime ? formatTime(value) : words.inIteration(Math.min(value, course.numSteps - 1)))).join(" · ");

@@ -1,0 +1,43 @@
+"""The page Live without a browser, on a model that says what the tests want."""
+
+from collections.abc import Callable, Iterator
+from time import monotonic, sleep
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.app_pages import open_page
+from tests.viz.parrot import Parrot
+from viz.pages.parts import live_controls, live_model
+from viz.pages.parts.live_model import Ready
+from viz.pages.parts.live_runs import LiveRun
+
+LIVE = "viz/pages/live.py"
+ROOMY = live_controls.SETTINGS.with_(num_blocks=100)
+
+
+def parrot(monkeypatch: pytest.MonkeyPatch) -> Iterator[Parrot]:
+    """The model of the process as long as a test lasts; `conftest.py` makes a fixture of it."""
+    model = Parrot()
+    monkeypatch.setattr(live_model, "load", lambda report: Ready(model, model.words))
+    live_model.the_model.clear()
+    yield model
+    model.gate.set()
+    live_model.the_model.clear()
+
+
+def opened() -> AppTest:
+    app = open_page(LIVE, **{"live settings": ROOMY})
+    assert not app.exception
+    return app.button(key="live-fetch").click().run()
+
+
+def run_of(app: AppTest) -> LiveRun:
+    return app.session_state["live run"]
+
+
+def soon(is_so: Callable[[], bool]) -> None:
+    end = monotonic() + 20
+    while not is_so():
+        assert monotonic() < end, "it did not come to that"
+        sleep(0.005)
