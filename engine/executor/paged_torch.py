@@ -79,7 +79,7 @@ class TorchExecutor:
         """`num_samples` ids for each row; the best tokens of all rows are found at once."""
         token_ids: list[list[int]] = [[] for _ in rows]
         sampling = [i for i in order if rows[i].num_samples]
-        best = logits.argmax(-1).tolist() if sampling else []
+        best = best_of(logits) if sampling else []
         for place, i in enumerate(sampling):
             sequence, start, num_tokens, num_samples = rows[i]
             params = sequence.group.request.sampling
@@ -90,6 +90,16 @@ class TorchExecutor:
             samples = range(num_samples) if num_samples > 1 else (sequence.sample,)
             token_ids[i] = [sample_token(row_logits, Draw(params, sample, start + num_tokens)) for sample in samples]
         return token_ids
+
+
+def best_of(logits: torch.Tensor) -> list[int]:
+    """The token with the largest logit of each row [S, vocabulary]; the first one where several are equal. numpy finds it
+    in a sixth of torch's time on the CPU; it does not know bfloat16."""
+    if logits.device.type == "cpu":
+        logits = logits.float() if logits.dtype is torch.bfloat16 else logits
+        return [int(token) for token in logits.numpy().argmax(-1)]
+    best: list[int] = logits.argmax(-1).tolist()
+    return best
 
 
 def tokens_of(sequence: Sequence, start: int, num_tokens: int) -> tuple[int, ...]:

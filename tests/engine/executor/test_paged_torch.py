@@ -5,10 +5,10 @@ from functools import cache
 
 import pytest
 
-pytest.importorskip("torch", reason="the live engine needs torch")
+torch = pytest.importorskip("torch", reason="the live engine needs torch")
 
 from engine.batch import Batch, StepOutput
-from engine.executor.paged_torch import TorchExecutor, tokens_of
+from engine.executor.paged_torch import TorchExecutor, best_of, tokens_of
 from engine.live import LiveEngine
 from engine.loop import Engine
 from engine.request import Prompt, Request, SamplingParams
@@ -191,6 +191,12 @@ def test_500_requests_at_once_are_answered_one_after_the_other_and_who_can_never
         if why is None:
             assert group.sequences[0].output_token_ids == expected(ids, params)
     assert live.engine.kv.num_used == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_the_best_token_is_the_first_one_of_the_largest_logit(dtype):
+    logits = torch.tensor([[0.0, 2.0, -1.0, 2.0], [-3.0, -2.0, -2.0, -5.0]], dtype=dtype)
+    assert best_of(logits) == [1, 1]
 
 
 def test_every_step_has_a_measured_duration():
