@@ -103,8 +103,10 @@ class LiveEngine:
 
     def abort(self, request_id: str) -> bool:
         """Take a request back; its tokens so far stay. False when none of that name is under way."""
-        self._calls.append(Abort(request_id))
-        return self.engine.abort(request_id)
+        is_under_way = self.engine.abort(request_id)
+        if is_under_way:
+            self._calls.append(Abort(request_id, max(self.engine.clock, self.now)))
+        return is_under_way
 
     def step(self) -> Batch | None:
         """One pass of the loop; None when nothing was computed: an answer ended for want of memory, or nobody may run."""

@@ -1,12 +1,12 @@
 """A live run as a script: who called what and when, which tokens came out, how long the steps took.
 
 `replay` calls the same again on the simulator's side of the engine: without a model, without a clock. The trace is the
-same, column by column, because everything in it but these three things is decided by scheduler and memory. `requests`
-are for another question: what a cost model would have said about the times of the same run.
+same, column by column, because everything in it but these three things is decided by scheduler and memory. What a cost
+model would have said about the times of the same run is `engine.prediction`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engine.executor.scripted import ScriptedExecutor
 from engine.loop import Engine, trace_header
@@ -23,7 +23,10 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Abort:
+    """Taken back at `time`, in seconds of the run's clock, while it was under way."""
+
     request_id: str
+    time: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +50,6 @@ class Script:
     durations: tuple[float, ...]
     vocabulary: Sequence[str] = ()
 
-    def requests(self) -> list[Request]:
-        """The requests that answered anything, each with its tokens as its script: for a run with other step times."""
-        submitted = [call.request for call in self.calls if isinstance(call, Submit)]
-        scripts = [
-            tuple(self.tokens.get((index, sample), ()) for sample in range(request.sampling.n))
-            for index, request in enumerate(submitted)
-        ]
-        return [
-            replace(request, output_script=script)
-            for request, script in zip(submitted, scripts, strict=True)
-            if all(script)
-        ]
-
 
 def replay(script: Script, recorder: Recorder | None = None) -> Trace:
     """The trace of the run again."""
@@ -70,7 +60,7 @@ def replay(script: Script, recorder: Recorder | None = None) -> Trace:
         match call:
             case Submit(request):
                 engine.submit(request)
-            case Abort(request_id):
+            case Abort(request_id, _):
                 engine.abort(request_id)
             case Step(start):
                 engine.clock = start

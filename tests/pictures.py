@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from engine.executor.model_error import ModelError
 from engine.executor.model_files import present_model
 from tests.app_server import ROOT, NotServed, serving
 from tests.browser.chromium import FLAGS, find
@@ -70,7 +71,7 @@ def of_answers(page: Page) -> None:
     expect(player).to_have_attribute("data-step", re.compile(r"^(1[2-9]|[2-9]\d|\d{3,})$"), timeout=PATIENCE)
 
 
-LIVE = f"tests/browser/{'live_app' if present_model() is None else 'live_model_app'}.py"
+LIVE, LIVE_MODEL = (f"tests/browser/{name}.py" for name in ("live_app", "live_model_app"))
 SHOTS = (
     Shot("start", "", of_gallery),
     Shot("stage-copies", "stage?scenario=four-samples&run=shared&f=1", of_frame),
@@ -94,8 +95,9 @@ def main(arguments: list[str]) -> int:
         print("No Chromium was found; `make chromium` says what to install.", file=sys.stderr)
         return 1
     try:
-        problems = _take_all(path, folder)
-    except NotServed as error:
+        live = LIVE if present_model() is None else LIVE_MODEL
+        problems = _take_all(path, folder, live)
+    except (ModelError, NotServed) as error:
         print(error, file=sys.stderr)
         return 1
     for problem in problems:
@@ -105,11 +107,12 @@ def main(arguments: list[str]) -> int:
     return 1 if problems else 0
 
 
-def _take_all(chromium: str, folder: Path) -> list[str]:
+def _take_all(chromium: str, folder: Path, live: str) -> list[str]:
+    """All pictures; `live` is the script for those of the page Live. Sentences for those that could not be taken."""
     with TemporaryDirectory() as log, sync_playwright() as playwright, ExitStack() as apps:
         scripts = dict.fromkeys(shot.script for shot in SHOTS)
         urls = {
-            script: apps.enter_context(serving(Path(log) / f"{number}.txt", script))
+            script: apps.enter_context(serving(Path(log) / f"{number}.txt", live if script == LIVE else script))
             for number, script in enumerate(scripts)
         }
         browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))

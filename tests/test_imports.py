@@ -21,6 +21,7 @@ PUBLIC_ENGINE = (
     "engine.loop",
     "engine.live",
     "engine.script",
+    "engine.prediction",
     "engine.executor.cost_model",
     "engine.executor.calibration",
     "scenarios",

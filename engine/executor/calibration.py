@@ -84,7 +84,10 @@ class Calibration:
 
     def hardware(self, model: ModelShape, memory: float) -> Hardware:
         """This machine as a card of the cost model: the bandwidth at which a step with one token reads the weights, and the
-        FLOP/s at which a token more is computed. `memory` in bytes."""
+        FLOP/s at which a token more is computed. `memory` in bytes. Raises CalibrationError where one of them took no
+        time."""
+        if not (self.products[0] > 0 and self.compute_per_token > 0):
+            raise CalibrationError("By these steps the matrix products take no time, which no card can do.")
         flops = 2 * model.num_params / self.compute_per_token
         return Hardware(THIS_MACHINE, memory, model.weights_bytes / self.products[0], flops, compute_efficiency=1.0)
 

@@ -4,25 +4,36 @@ What a step samples goes by request, sample and position, not by step, so that t
 schedule puts them into other steps.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from collections.abc import Sequence as List
 
 from engine.batch import Batch, StepOutput
+from engine.sequence import Sequence
 
-Tokens = Mapping[tuple[int, int], Sequence[int]]
+Tokens = Mapping[tuple[int, int], List[int]]
 """(index of the request, sample) -> its output tokens."""
 
 
 class ScriptedExecutor:
     """`durations` are the seconds of the steps in order."""
 
-    def __init__(self, tokens: Tokens, durations: Sequence[float]) -> None:
+    def __init__(self, tokens: Tokens, durations: List[float]) -> None:
         self._tokens = tokens
         self._durations = durations
 
     def execute(self, batch: Batch) -> StepOutput:
-        sampled: list[list[int]] = []
-        for row in batch.rows:
-            group = row.sequence.group
-            samples = group.sequences if row.num_samples > 1 else [row.sequence] * row.num_samples
-            sampled.append([self._tokens[group.index, seq.sample][len(seq.output_token_ids)] for seq in samples])
-        return StepOutput(self._durations[batch.step], sampled)
+        return StepOutput(self._durations[batch.step], sampled(batch, self._next))
+
+    def _next(self, seq: Sequence) -> int:
+        return self._tokens[seq.group.index, seq.sample][len(seq.output_token_ids)]
+
+
+def sampled(batch: Batch, token: Callable[[Sequence], int]) -> list[list[int]]:
+    """By row the next tokens of the sequences that it samples for."""
+    return [
+        [
+            token(seq)
+            for seq in (row.sequence.group.sequences if row.num_samples > 1 else [row.sequence] * row.num_samples)
+        ]
+        for row in batch.rows
+    ]

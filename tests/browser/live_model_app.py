@@ -6,9 +6,9 @@ One thread is enough, and the browser needs the other processor.
 import torch
 
 from tests.browser.live_first import show
-from viz.pages.parts import live_controls
+from viz.pages.parts import live_controls, live_prompts
 
 torch.set_num_threads(1)
-live_controls.ANSWER = 100
+live_prompts.ANSWER = 100
 live_controls.SETTINGS = live_controls.SETTINGS.with_(num_blocks=100)
 show()

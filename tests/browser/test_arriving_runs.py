@@ -108,7 +108,7 @@ def test_a_run_without_an_end_is_still_running_and_is_followed(page: Page) -> No
     so_far = Trace.of(trace.header, trace.chunks(cuts)[:4])
     expect(player).to_have_attribute("data-hash", str(so_far.cut(event=cuts[3]).crc()))
     expect(player.locator(".kv-speed b")).to_have_text("FOLLOW")
-    expect(player.locator(".kv-where b")).to_have_text("Still running")
+    expect(player.locator(".kv-where b")).to_have_text("Up to now")
     page.keyboard.press("ArrowLeft")
     stopped = player.get_attribute("data-event")
     for chunk in chunks[4:8]:

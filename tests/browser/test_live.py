@@ -19,6 +19,10 @@ SLOW = 60_000
 """Milliseconds for what a real model does on a machine that has other work."""
 
 
+FADING = 1_500
+"""Milliseconds after which Streamlit's grey is complete."""
+
+
 def event_of(player: Locator) -> int:
     return int(player.get_attribute("data-event") or "")
 
@@ -57,6 +61,12 @@ def expect_more(page: Page) -> None:
     expect(length).not_to_have_text(now, timeout=SLOW)
 
 
+def expect_answered(page: Page) -> None:
+    """Nothing runs any more, the script of the page neither: it would put up the bar once more."""
+    expect(page.locator(".st-key-live-state")).to_have_text("All is answered")
+    expect(page.locator('.stApp[data-test-script-state="notRunning"]')).to_be_visible()
+
+
 def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_path: Path) -> None:
     drawn_text.record(context)
     with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
@@ -76,8 +86,11 @@ def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_
         text = first.inner_text()
         expect(first).not_to_have_text(text)
         assert event_of(player) == left
+        place = second.bounding_box()
         second.locator("button").click()
         expect(second).to_contain_text("stopped")
+        expect(second.locator("button")).to_have_count(0)
+        assert second.bounding_box() == place, "nothing jumps when the button goes"
         show_answers(page)
         add(page, "And the sea?")
         expect_more(page)
@@ -93,8 +106,64 @@ def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_
         expect(page.locator(".st-key-answer-D")).to_contain_text(ANSWER)
         expect(page.locator(".st-key-live-download button")).to_be_visible()
         page.locator(".st-key-live-replay button").click()
+        # the run and its simulated twin on one clock, with the words of both
+        panes = page.locator(".kv-pane")
+        expect(panes).to_have_count(2)
+        assert [pane.get_attribute("aria-label") for pane in panes.all()] == ["measured", "simulated"]
+        expect(words_of(page)).to_have_count(2)
+        press(page, "End")
+        for words in words_of(page).all():
+            expect(words).to_have_attribute("aria-label", re.compile(ANSWER))
+        said = page.locator(".kv-pane-say").first.inner_text()
+        page.get_by_role("button", name="words / memory").last.click()
+        expect(page.locator('[data-panel="blocks"]')).to_have_count(2)
+        expect(page.locator(".kv-pane-say").first).to_have_text(said)
         expect(page.get_by_text("the same trace, column by column")).to_be_visible()
-        expect(page.locator("[role=dialog] svg.marks")).to_have_count(2)
+        expect(page.locator("svg.marks")).to_have_count(2)
+        # and back at the run itself, all of it
+        page.locator(".st-key-live-back button").click()
+        expect(panes).to_have_count(0)
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile(ANSWER))
+
+
+def test_what_is_typed_is_asked_by_the_very_next_click(context: BrowserContext, tmp_path: Path) -> None:
+    with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
+        page = opened(context, address)
+        bottom = page.locator(".free-blocks").evaluate("node => node.getBoundingClientRect().bottom")
+        assert bottom < 720, "three prompts and the memory fit the window"
+        page.get_by_label("Prompt B").fill("What is snow?")
+        page.get_by_label("Longest answer").fill("3")
+        # the focus leaves the field only with this press
+        page.locator(".st-key-live-start button").click()
+        player = page.locator('.kv[data-ready="true"]')
+        expect(player).to_have_accessible_name("Player: Own prompts on a real model")
+        # the same fields wait in the bar for the next run
+        expect_answered(page)
+        page.locator("[class*=st-key-popover-prompts-] button").first.click()
+        expect(page.get_by_label("Prompt B")).to_have_value("What is snow?")
+        expect(page.get_by_label("Longest answer")).to_have_value("3")
+        page.get_by_label("Prompt C").fill("What is hail?")
+        page.locator(".st-key-live-start button").click()
+        expect(page.locator(".st-key-live-end button")).to_be_visible()
+        expect_answered(page)
+        show_answers(page)
+        expect(page.locator(".st-key-asked-B")).to_contain_text("What is snow?")
+        expect(page.locator(".st-key-asked-C")).to_contain_text("What is hail?")
+        expect(page.locator(".st-key-times-C")).to_have_text(
+            re.compile(r"3 tokens · first after [\d,]+ ms · finished after [\d.]+ s")
+        )
+
+
+def test_nothing_turns_grey_while_the_page_is_drawn_anew(context: BrowserContext, tmp_path: Path) -> None:
+    with serving(tmp_path / "log.txt", "tests/browser/slow_page.py") as address:
+        page = context.new_page()
+        page.goto(address)
+        page.get_by_role("button", name="Box").click()
+        page.get_by_role("button", name="Again").click()
+        old = page.locator('[data-testid="stElementContainer"][data-stale="true"]:has(> [data-testid="stText"])')
+        expect(old).to_have_count(1)
+        page.wait_for_timeout(FADING)
+        assert old.evaluate("node => getComputedStyle(node).opacity") == "1"
 
 
 @pytest.fixture

@@ -1,18 +1,21 @@
 """The live engine against itself: what it did is what its trace says, and a replay of its script says the same."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.batch import Batch, StepOutput
+from engine.executor.cost_model import CostModel
 from engine.live import LiveEngine
-from engine.loop import Engine
+from engine.prediction import predict
 from engine.request import FinishReason, SamplingParams, SequenceStatus
 from engine.script import replay
 from engine.settings import Settings
+from engine.trace.endings import finish_reasons
 from engine.trace.trace import Trace
-from engine.workload import ListWorkload
 from tests.engine.live_runs import STOP, live_run, live_settings
 from tests.engine.live_state import StateRecorder, assert_equal
 
@@ -75,19 +78,19 @@ def _sequences(live: LiveEngine):
 @given(live_settings(), SEEDS)
 @settings(max_examples=100)
 def test_a_simulator_gives_the_answers_of_a_live_run_at_its_own_times(chosen: Settings, seed: int) -> None:
-    """With memory for all, whatever the steps take, every answer has its length and the reason for it."""
+    """With memory for all, whatever the steps take, every answer that ended by itself has its length and its reason."""
     live = live_run(chosen, seed)
     roomy = chosen.with_(num_blocks=10_000, max_num_batched_tokens=None, step_time=0.01)
-    engine = Engine(roomy)
-    engine.run(ListWorkload(live.script().requests()))
-    answered = {group.request.request_id: group for group in live.engine.groups if group.sequences[0].output_token_ids}
-    simulated = {group.request.request_id: group for group in engine.groups}
-    assert simulated.keys() == answered.keys()
-    for name, group in answered.items():
-        for seq, again in zip(group.sequences, simulated[name].sequences, strict=True):
-            assert again.num_output_tokens == len(seq.output_token_ids)
-            was_stopped = seq.finish_reason is FinishReason.STOP
-            assert (again.finish_reason is FinishReason.STOP) == was_stopped
+    trace = predict(replace(live.script(), settings=roomy), CostModel.of(roomy))
+    lengths, reasons = trace.cut(event=trace.num_events).tracks["sequences"]["num_tokens"], finish_reasons(trace)
+    for group in live.engine.groups:
+        was_whole = [
+            seq.finish_reason is FinishReason.STOP or len(seq.output_token_ids) == group.max_tokens > 0
+            for seq in group.sequences
+        ]
+        for seq in group.sequences if all(was_whole) else ():
+            assert lengths[seq.index] == group.prompt_len + len(seq.output_token_ids)
+            assert (reasons[seq.index] == "stop") == (seq.finish_reason is FinishReason.STOP)
 
 
 @given(live_settings(), SEEDS)

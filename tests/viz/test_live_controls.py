@@ -7,12 +7,14 @@ from streamlit.testing.v1.element_tree import TextArea
 from engine.executor import model_files
 from engine.request import SamplingParams
 from engine.settings import SettingsError
+from tests import pictures
 from tests.viz.app_pages import open_page, texts
 from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
 from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_presets import PRESETS
+from viz.pages.parts.live_prompts import MAX_PROMPTS
 from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Ask
 
@@ -31,6 +33,11 @@ def fields(app: AppTest) -> set[str]:
     return {widget.label.split("`")[1] for widget in widgets if "`" in widget.label}
 
 
+def boxes(app: AppTest) -> list[str]:
+    """Labels of the popovers in the bar."""
+    return [block.proto.popover.label for block in app.get("popover")]
+
+
 def answered(app: AppTest) -> AppTest:
     app.button(key="live-start").click().run()
     soon(lambda: run_of(app).state is LiveState.IDLE)
@@ -40,7 +47,7 @@ def answered(app: AppTest) -> AppTest:
 def test_a_preset_fills_the_fields_and_its_prompts_can_be_changed(parrot: Parrot) -> None:
     app = opened()
     assert prompts(app) == ["Why is the sky blue?", "What is rain?", "Write one line about a river."]
-    next(box for box in app.selectbox if box.label == "Begin with").select("Four samples of one prompt").run()
+    app.pills[0].select("Four samples of one prompt").run()
     assert prompts(app) == list(PRESETS["Four samples of one prompt"].prompts)
     assert [field.value for field in app.number_input] == [32, 4, 0.8, 0]
     app.button(key="live-more-prompts").click().run()
@@ -55,12 +62,72 @@ def test_a_preset_fills_the_fields_and_its_prompts_can_be_changed(parrot: Parrot
     assert prompts(app) == ["And why?"]
 
 
+def test_what_is_typed_just_before_start_is_asked(parrot: Parrot) -> None:
+    """Nothing has run between the typing and the press: the callback of the button reads the fields."""
+    app = opened()
+    areas(app)[1].set_value("What is snow?")
+    app.number_input[0].set_value(3)
+    app.number_input[1].set_value(2)
+    answered(app)
+    assert not app.exception
+    assert [(answer.prompt, answer.num_tokens) for answer in run_of(app).answers] == [
+        ("Why is the sky blue?", 6),
+        ("What is snow?", 6),
+        ("Write one line about a river.", 6),
+    ]
+    assert prompts(app)[1] == "What is snow?"
+    assert [field.value for field in app.number_input] == [3, 2, 0.0, 0]
+
+
+@pytest.mark.parametrize("button", ["live-more-prompts", "live-prompt-0-2-less"])
+def test_what_is_typed_just_before_a_prompt_comes_or_goes_is_kept(parrot: Parrot, button: str) -> None:
+    app = opened()
+    areas(app)[0].set_value("What is snow?")
+    app.button(key=button).click().run()
+    assert prompts(app)[:2] == ["What is snow?", "What is rain?"]
+
+
+def test_the_fields_are_on_the_page_before_a_run_and_in_the_bar_beside_one(parrot: Parrot) -> None:
+    app = opened()
+    assert len(prompts(app)) == 3 and "Prompts" not in boxes(app)
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    assert prompts(app) == []
+    parrot.gate.set()
+    soon(lambda: run_of(app).state is LiveState.IDLE)
+    app.run()
+    assert len(prompts(app)) == 3 and "Prompts" in boxes(app)
+    assert "KV blocks" not in texts(app)
+
+
+def test_the_preset_that_is_chosen_gives_its_prompts_back_when_it_is_pressed_again(parrot: Parrot) -> None:
+    app = opened()
+    areas(app)[0].set_value("What is snow?").run()
+    app.pills[0].unselect("Three short questions").run()
+    assert prompts(app)[0] == "Why is the sky blue?"
+    assert app.pills[0].value == "Three short questions"
+
+
+def test_there_are_at_most_eight_prompts_and_at_least_one(parrot: Parrot) -> None:
+    app = opened()
+    for _ in range(5):
+        app.button(key="live-more-prompts").click().run()
+    assert len(prompts(app)) == MAX_PROMPTS == 8
+    assert "live-more-prompts" not in [button.key for button in app.button]
+    for _ in range(7):
+        next(button for button in app.button if button.label == "Remove").click().run()
+    assert len(prompts(app)) == 1
+    assert "Remove" not in [button.label for button in app.button]
+
+
 def test_the_fields_keep_what_was_typed_when_the_page_is_left(parrot: Parrot) -> None:
     app = opened()
     areas(app)[0].set_value("What is snow?").run()
+    # left at once after the typing, the page itself does not run any more
+    areas(app)[1].set_value("What is hail?")
     app.switch_page("viz/pages/start.py").run()
     app.switch_page(LIVE).run()
-    assert prompts(app)[0] == "What is snow?"
+    assert prompts(app)[:2] == ["What is snow?", "What is hail?"]
 
 
 def test_settings_that_only_a_simulation_can_have_are_not_offered(parrot: Parrot) -> None:
@@ -94,7 +161,7 @@ def test_an_empty_prompt_is_one_sentence_and_the_others_are_answered(parrot: Par
     answered(app)
     assert not app.exception
     assert "A: The prompt is empty; write at least one word." in texts(app)
-    assert [answer.status for answer in run_of(app).answers] == ["done", "done"]
+    assert [answer.status for answer in run_of(app).answers] == ["finished", "finished"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +191,7 @@ def test_five_hundred_requests_at_once_are_answered_and_one_more_is_not_taken(pa
     asks = [Ask(f"Question {number}?", SamplingParams(max_tokens=3)) for number in range(MAX_REQUESTS)]
     run = runs.begin("Live", ModelServing(Ready(parrot, parrot.words), ROOMY), asks, lambda: True)
     soon(lambda: run.state is LiveState.IDLE and len(run.answers) == MAX_REQUESTS)
-    assert {answer.status for answer in run.answers} == {"done"}
+    assert {answer.status for answer in run.answers} == {"finished"}
     with pytest.raises(LiveRunError, match="takes 500 requests, and this would make 501"):
         runs.add(run, asks[:1])
 
@@ -156,6 +223,23 @@ def test_a_missing_or_broken_model_file_is_one_sentence(
         text for text in texts(app).split("\n") if "model" in text and text.endswith(".") and "fetched once" not in text
     )
     assert sentence in told and "Traceback" not in told
+
+
+def test_the_file_of_the_model_is_read_once_for_all_that_open_the_page(monkeypatch: pytest.MonkeyPatch, parrot) -> None:
+    looks = []
+    monkeypatch.setattr(live_model, "present_model", lambda: looks.append(None))
+    for _ in range(2):
+        assert open_page(LIVE).run().button(key="live-fetch").label == live_model.FETCH
+    assert len(looks) == 1
+
+
+def test_no_picture_is_taken_of_a_model_that_is_not_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path
+) -> None:
+    monkeypatch.setenv("KVSCOPE_MODEL", str(tmp_path / "model.gguf"))
+    monkeypatch.setattr(pictures, "find", lambda: "chromium")
+    assert pictures.main([str(tmp_path)]) == 1
+    assert "where nothing is; set KVSCOPE_MODEL" in capsys.readouterr().err
 
 
 def test_without_a_network_the_page_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:

@@ -1,6 +1,7 @@
 """The page Live on a model that says what the tests want: asked, answered, stopped, refused, saved."""
 
 import json
+import re
 import struct
 from typing import Any
 
@@ -44,12 +45,23 @@ def test_a_model_that_cannot_be_had_is_one_sentence(monkeypatch: pytest.MonkeyPa
     assert app.button(key="live-start")
 
 
-def test_before_a_run_the_page_says_what_will_be_asked_and_how(parrot: Parrot) -> None:
+def test_before_a_run_the_page_shows_the_memory_that_is_free(parrot: Parrot) -> None:
     app = open_page(LIVE, **{"live settings": ROOMY.with_(num_blocks=None, kv_capacity_tokens=1_600, block_size=1)})
     app = app.button(key="live-fetch").click().run()
     assert not app.exception
-    assert "A   Why is the sky blue?\nB   What is rain?" in texts(app)
-    assert "Chunked batching, 1,600 blocks of 1 token; one answer to each, 32 tokens long at most." in texts(app)
+    assert "Chunked batching · paged KV · 1,600 blocks of 1 token · equal beginnings are shared" in texts(app)
+    assert not blocks_of(app), "so many are not drawn"
+    app = open_page(LIVE, **{"live settings": ROOMY.with_(num_blocks=12, prefix_caching=False)})
+    assert "Chunked batching · paged KV · 12 blocks of 8 tokens · no prefix caching" in texts(app)
+    (drawn,) = blocks_of(app)
+    assert drawn.count("<i>") == 12 and "<i>11</i>" in drawn
+
+
+def blocks_of(app: AppTest) -> list[str]:
+    """The picture of the memory before a run."""
+    return [
+        html.proto.body for html in app.get("html") if "free-blocks" in html.proto.body and "<i>" in html.proto.body
+    ]
 
 
 def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> None:
@@ -59,7 +71,7 @@ def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> N
     app.run()
     assert not app.exception
     assert texts(app).count(ANSWER) == 3
-    assert "A: 28 tokens, first after" in texts(app)
+    assert re.search(r"28 tokens · first after \d+ ms · finished after \d+\.\d s", texts(app))
     options, data = followed(app)
     assert options["isFeed"] and options["first"] == 0
     assert Trace.load(data + ended(run_of(app), len(data)))
@@ -96,7 +108,7 @@ def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parr
     soon(lambda: len(run.answers) == 4 and run.state is LiveState.IDLE)
     app.run()
     assert not app.exception
-    assert [answer.status for answer in run.answers] == ["stopped", "done", "done", "done"]
+    assert [answer.status for answer in run.answers] == ["stopped", "finished", "finished", "finished"]
     assert "And the sea?" in texts(app)
 
 
@@ -153,6 +165,23 @@ def test_stop_run_ends_it_for_good(parrot: Parrot) -> None:
     assert "live-end" not in [button.key for button in app.button]
 
 
+def test_why_a_run_has_failed_is_told_once_and_stays_known(monkeypatch: pytest.MonkeyPatch, parrot: Parrot) -> None:
+    def no_room(batch: object) -> None:
+        raise MemoryError
+
+    app = opened()
+    monkeypatch.setattr(parrot, "execute", no_room)
+    app.button(key="live-start").click().run()
+    run = run_of(app)
+    soon(lambda: run.state is LiveState.FAILED)
+    assert "The model lacks the memory for this step" in texts(app.run())
+    app.button(key="act-on-live").click().run()
+    assert "lacks the memory" not in texts(app) and "lacks the memory" in run.problem
+    app.button(key="live-start").click().run()
+    soon(lambda: run_of(app) is not run and run_of(app).state is LiveState.FAILED)
+    assert "The model lacks the memory for this step" in texts(app.run()), "the next failure is told again"
+
+
 def test_the_words_of_prompt_and_answer_are_told_once(parrot: Parrot) -> None:
     serving = ModelServing(Ready(parrot, parrot.words), ROOMY)
     serving.submit("A", ask("Why?"))
@@ -164,7 +193,7 @@ def test_the_words_of_prompt_and_answer_are_told_once(parrot: Parrot) -> None:
     assert "".join(word.text for word in words[1:5]) == "Why?"
     assert "".join(word.text for word in words[6:-1]) == ANSWER
     (answer,) = serving.answers()
-    assert (answer.texts, answer.num_tokens, answer.status) == ((ANSWER,), 28, "done")
+    assert (answer.texts, answer.num_tokens, answer.status) == ((ANSWER,), 28, "finished")
     assert answer.latency_s is not None and answer.ttft_s is not None and answer.ttft_s < answer.latency_s
 
 
@@ -178,7 +207,7 @@ def test_a_stopped_request_keeps_what_it_said(parrot: Parrot) -> None:
     while serving.step():
         pass
     stopped, whole = serving.answers()
-    assert (stopped.status, whole.status) == ("stopped", "done")
+    assert (stopped.status, whole.status) == ("stopped", "finished")
     assert stopped.texts == (ANSWER[: stopped.num_tokens],) and 0 < stopped.num_tokens < 28
 
 

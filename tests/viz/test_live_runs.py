@@ -1,7 +1,9 @@
 """The queue in front of the live engine: first come, first served, one sentence for what cannot be done."""
 
+import os
+import sys
 from collections.abc import Callable
-from threading import Event
+from threading import Event, get_native_id
 
 import numpy as np
 import pytest
@@ -75,6 +77,22 @@ def test_a_run_serves_its_requests_and_waits_for_more() -> None:
     runs.end(run)
     soon(lambda: run.state is LiveState.ENDED)
     assert run.trace is not None and len(run.trace.requests) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a thread has a priority of its own on Linux only")
+def test_the_engine_leaves_the_processor_to_the_pages_first() -> None:
+    def niceness() -> int:
+        return os.getpriority(os.PRIO_PROCESS, get_native_id())
+
+    class Asked(Simulated):
+        def step(self) -> bool:
+            self.niceness = niceness()
+            return super().step()
+
+    serving = Asked()
+    run = begin(LiveRuns(), serving, ask())
+    soon(lambda: run.state is LiveState.IDLE)
+    assert serving.niceness == min(19, niceness() + 5)
 
 
 def test_the_second_run_waits_behind_the_first_one() -> None:

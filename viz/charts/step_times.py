@@ -21,7 +21,8 @@ def draw(measured: Sequence[float], predicted: Sequence[float], palette: Palette
     """Both in seconds, one number a step."""
     if not measured:
         return nothing("step_times", TITLE, "Nothing to show: no step was measured.")
-    steps, ours, theirs, binned = _thinned(measured, predicted)
+    ours, theirs = np.asarray(measured, float), np.asarray(predicted, float)
+    steps, ours, theirs, binned = _thinned(np.arange(1, len(ours) + 1), ours, theirs)
     rows = [
         {"step": int(step), "series": name, "ms": number(1e3 * value)}
         for name, values in zip(SERIES, (ours, theirs), strict=True)
@@ -40,20 +41,27 @@ def draw(measured: Sequence[float], predicted: Sequence[float], palette: Palette
 
 
 def errors(measured: Sequence[float], predicted: Sequence[float], palette: Palette) -> Drawing:
-    """(predicted - measured) / measured, in percent."""
-    if not measured:
-        return nothing("step_errors", ERRORS, "Nothing to show: no step was measured.")
-    steps, ours, theirs, binned = _thinned(measured, predicted)
+    """(predicted - measured) / measured, in percent, of the steps that took any time."""
+    ours, theirs = np.asarray(measured, float), np.asarray(predicted, float)
+    timed = np.flatnonzero(ours > 0)
+    if not len(timed):
+        return nothing("step_errors", ERRORS, "Nothing to show: no step took any time.")
+    steps, ours, theirs, binned = _thinned(timed + 1, ours[timed], theirs[timed])
     percent = 100 * (theirs - ours) / ours
     rows = [{"step": int(step), "percent": number(value)} for step, value in zip(steps, percent, strict=True)]
     most = max(5.0, float(np.abs(percent).max()))
     x = alt.X("step:Q", title="step", scale=alt.Scale(domain=[1, max(2, len(measured))], nice=False))
     y = alt.Y("percent:Q", title="%", scale=alt.Scale(domain=[number(-most), number(most)]))
     bars = alt.Chart(data(rows)).mark_rule(strokeWidth=2, color=palette.a).encode(x=x, y=y, y2=alt.datum(0))
-    chart = alt.layer(bars, name="step_errors", title=ERRORS, height=110)
+    chart = alt.layer(bars, name="step_errors", title=ERRORS, height=170)
     median = float(np.median(np.abs(percent)))
+    num_left_out = len(measured) - len(timed)
+    left_out = {0: "", 1: " 1 step took no time and has no error."}.get(
+        num_left_out, f" {num_left_out:,} steps took no time and have no error."
+    )
     caption = (
-        f"Above zero the cost model says more than was measured; half of the steps lie within {median:.1f} %.{binned}"
+        "Above zero the cost model says more than was measured; half of the steps lie within "
+        f"{median:.1f} %.{left_out}{binned}"
     )
     table = {"step": steps.tolist(), "error, %": numbers(percent)}
     return Drawing(
@@ -61,9 +69,8 @@ def errors(measured: Sequence[float], predicted: Sequence[float], palette: Palet
     )
 
 
-def _thinned(measured: Sequence[float], predicted: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Numbers of steps from 1, both times, and how they were binned."""
-    ours, theirs, steps = np.asarray(measured), np.asarray(predicted), np.arange(1, len(measured) + 1)
+def _thinned(steps: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Numbers of steps and both times, as many as a chart may hold, and how they were binned."""
     if len(steps) <= MAX_POINTS:
         return steps, ours, theirs, ""
     parts = [np.array_split(values, MAX_POINTS) for values in (steps, ours, theirs)]

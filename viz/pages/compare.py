@@ -5,34 +5,25 @@ Scenario, runs and their settings stand in the link. All runs are in one player,
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from engine.trace.trace import Trace
 from scenarios.scenario import Scenario
 from viz.pages.parts import (
     compare_controls,
     compare_runs,
-    download,
-    figure_differences,
-    figures,
     kept_runs,
     links,
     page,
     runs,
+    side_by_side,
     uploads,
 )
 from viz.pages.parts.compare_runs import Comparison, Pane
 from viz.pages.parts.jobs import Job, State
 from viz.pages.parts.runs import Finished
-from viz.player import player
-from viz.player.difference import FIRST_CLOCK, pane_differences
-from viz.player.wire import in_comparison
 
-LANGUAGE = "en"
 OWN_SETTINGS = "Back to its own settings"
-MAX_KEPT = 16
 
 
 def main() -> None:
@@ -135,50 +126,15 @@ def _reset(comparison: Comparison, number: int) -> None:
 
 
 def _side_by_side(comparison: Comparison, finished: Sequence[Finished]) -> None:
-    labels = comparison.labels
-    differences = _differences([one.trace for one in finished], labels)
-    blobs = [
-        in_comparison(one.blob, run_name=label, clock=FIRST_CLOCK, difference=difference)
-        for one, label, difference in zip(finished, labels, differences, strict=True)
-    ]
     # other runs are another player: it begins at the moment of the address
-    player(blobs, key=f"compare-{comparison.params()}")
-    download.offline(blobs, " / ".join(labels), "-".join((comparison.scenario or "file", *labels)))
-    page.heading("First difference")
+    key = f"compare-{comparison.params()}"
+    side_by_side.show(comparison.labels, finished, key=key, name=comparison.scenario or "file")
     if len(finished) < 2:
         st.text("This is one run; add another one, of other settings, under Runs.")
-    for label, difference in zip(labels[1:], differences[1:], strict=True):
-        for sentence in _sentences(difference):
-            st.text(f"{label} against {labels[0]}: {sentence}")
-
-
-def _differences(traces: Sequence[Trace], labels: Sequence[str]) -> list[dict[str, Any]]:
-    return _kept_differences(tuple(trace.run_id for trace in traces), tuple(labels), traces)
-
-
-@st.cache_resource(max_entries=MAX_KEPT, show_spinner=False)
-def _kept_differences(
-    run_ids: tuple[str, ...], labels: tuple[str, ...], _traces: Sequence[Trace]
-) -> list[dict[str, Any]]:
-    return pane_differences(_traces, labels, LANGUAGE)
-
-
-def _sentences(difference: Mapping[str, Any]) -> list[str]:
-    """Where two runs part on either clock."""
-    steps, time = difference["steps"], difference["time"]
-    sentences = []
-    if steps is not None:
-        sentences.append(f"by iterations in iteration {steps['step'] + 1:,}, where {steps['text']}.")
-    if time is not None:
-        moment = figures.seconds(time["time"]) if time["time"] else "0 ms"
-        sentences.append(f"by time at {moment}, where {time['text']}.")
-    return sentences or ["none; both schedule the same tokens and admit, preempt and finish the same requests."]
 
 
 def _below(comparison: Comparison, finished: Sequence[Finished]) -> None:
-    page.heading("Figures of the runs")
-    columns = {label: one.figures for label, one in zip(comparison.labels, finished, strict=True)}
-    st.dataframe(figure_differences.table(columns), hide_index=True, height="content")
+    side_by_side.all_figures(comparison.labels, finished)
     if comparison.file:
         st.text("A link to this page works only on this server, as long as it keeps the file.")
         return

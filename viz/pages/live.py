@@ -11,14 +11,14 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.settings import SettingsError
 from scenarios.fields import ScenarioError
-from viz.pages.parts import live_answers, live_controls, live_model, live_replay, page
+from viz.pages.parts import live_answers, live_controls, live_model, live_prompts, live_replay, page
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_runs import LiveRun, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Ask
 from viz.player import follow
 
-RUN, SENT, PROBLEM, NUMBER, TOLD, REPLAY = (
-    f"live {name}" for name in ("run", "sent", "problem", "number", "told", "replay")
+RUN, SENT, PROBLEM, NUMBER, TOLD, HAS_FAILED, REPLAY = (
+    f"live {name}" for name in ("run", "sent", "problem", "number", "told", "has failed", "replay")
 )
 # deliveries that are sent again with each new one, because the browser may leave some of them out
 NUM_SENT = 5
@@ -46,15 +46,19 @@ def main() -> None:
     if run is not None:
         _hear(run)
     every = None if state is None else EVERY.get(state)
+    replay = st.session_state.get(REPLAY) if state in (LiveState.IDLE, LiveState.ENDED) else None
     with page.bar():
-        if run is not None and state is not None:
+        if replay is not None:
+            st.button(live_replay.BACK, key="live-back", on_click=_leave_replay)
+        elif run is not None and state is not None:
             st.fragment(_beside, run_every=every)(run, state)
-            if not run.is_over:
-                live_controls.more_box(lambda asks: _told(_add, run, asks))
+        if run is not None and not run.is_over:
+            live_controls.more_box(lambda asks: _told(_add, run, asks))
         if state in (LiveState.WAITING, LiveState.RUNNING):
             st.button("Stop run", key="live-end", on_click=live_runs().end, args=(run,))
         else:
-            live_controls.prompts_box()
+            if run is not None:
+                live_prompts.prompts_box()
             live_controls.live_settings_box(lambda: _told(_begin, ready))
             st.button("Start", type="primary", key="live-start", on_click=_told, args=(_begin, ready))
     if problem := st.session_state.get(PROBLEM):
@@ -63,14 +67,16 @@ def main() -> None:
     if run is None:
         page.headline(
             "A real model, step by step",
-            f"{live_model.of_model(ready.model)}. Look at the prompts and press Start: the words of questions and answers "
-            "appear in the blocks that hold them.",
+            f"{live_model.of_model(ready.model)}. All prompts are asked at the same moment; the words of questions and "
+            "answers appear in the blocks that hold them.",
         )
-        live_controls.what_is_asked()
+        live_prompts.prompts_page()
+        live_controls.memory_page()
+        return
+    if replay is not None:
+        live_replay.view(replay, _leave_replay)
         return
     st.fragment(_followed, run_every=every)(run)
-    if st.session_state.pop(REPLAY, False):
-        live_replay.window(live_runs(), run)
     if every is not None:
         sleep(ON_ITS_WAY)
 
@@ -83,7 +89,7 @@ def _model() -> Ready | None:
         return page.result_of(job, "The model is being loaded", model.begin, "Try again", model.begin, is_player=False)
     page.headline("A real model, step by step")
     try:
-        way = live_model.way_to_it()
+        way = model.way()
     except ScenarioError as error:
         page.problem(str(error))
         return None
@@ -102,18 +108,26 @@ def _told(act: Callable[..., Any], *args: Any) -> None:
 
 
 def _begin(ready: Ready) -> None:
-    asks, settings = live_controls.asks(), live_controls.settings()
+    asks, settings = live_prompts.asks(), live_controls.settings()
     if (old := st.session_state.get(RUN)) is not None:
         live_runs().end(old)
     serving = ModelServing(ready, settings)
-    run = live_runs().begin(live_controls.title(), serving, asks, _presence())
-    st.session_state[RUN], st.session_state[TOLD] = run, 0
+    run = live_runs().begin(live_prompts.title(), serving, asks, _presence())
+    st.session_state[RUN], st.session_state[TOLD], st.session_state[HAS_FAILED] = run, 0, False
     st.session_state[NUMBER] = st.session_state.get(NUMBER, 0) + 1
+    _leave_replay()
+
+
+def _leave_replay() -> None:
+    """The run itself is on the page again; its player begins anew, so that all of it is sent."""
+    st.session_state[REPLAY] = None
     st.session_state[SENT] = deque([0], maxlen=NUM_SENT)
 
 
 def _add(run: LiveRun, asks: list[Ask]) -> None:
     live_runs().add(run, asks)
+    if st.session_state.get(REPLAY) is not None:
+        _leave_replay()
     page.close_popover("more")
 
 
@@ -140,8 +154,8 @@ def _hear(run: LiveRun) -> None:
     if new:
         more = "" if len(new) == 1 else f" ({len(new) - 1:,} more were not taken either.)"
         st.session_state[PROBLEM] = ("Not taken", new[0] + more)
-    if run.state is LiveState.FAILED and run.problem:
-        st.session_state[PROBLEM], run.problem = ("The run has ended", run.problem), ""
+    if run.state is LiveState.FAILED and not st.session_state[HAS_FAILED]:
+        st.session_state[PROBLEM], st.session_state[HAS_FAILED] = ("The run has ended", run.problem), True
 
 
 def _beside(run: LiveRun, state: LiveState) -> None:
@@ -153,7 +167,7 @@ def _beside(run: LiveRun, state: LiveState) -> None:
             st.text(_place(run, state))
         is_asked = live_answers.box(run, live_runs())
     if is_asked:
-        st.session_state[REPLAY] = True
+        st.session_state[REPLAY] = live_replay.begin(live_runs(), run)
         page.close_popover("answers")
         st.rerun()
 

@@ -45,7 +45,7 @@ WORDS: dict[str, dict[str, Any]] = {
         "slotsOf": "{0,} slots",
         "start": "Start",
         "done": "Done",
-        "runningNow": "Still running",
+        "runningNow": "Up to now",
         "iterations": "iteration {0}",
         "ofSteps": "of {0,}",
         "before": "Previous change (,)",

@@ -108,6 +108,12 @@ def test_this_machine_is_a_card_of_the_cost_model() -> None:
     assert card.achievable_flops == pytest.approx(134.5e9)
 
 
+def test_no_card_computes_in_no_time() -> None:
+    for products in ((0.0, 0.2), (0.0, 0.0)):
+        with pytest.raises(CalibrationError, match="no card can do"):
+            Calibration((1, 101), products, 0.0, 0.0, ()).hardware(MODELS["SmolLM2-135M"], memory=8e9)
+
+
 @pytest.mark.parametrize(
     ("steps", "sentence"),
     [

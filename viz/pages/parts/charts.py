@@ -95,8 +95,13 @@ def below(
 
 def of_workload(content: str, requests: Sequence[Request]) -> None:
     """Lengths and arrivals of the requests that `content` names."""
+    beside(_of_workload(content, requests))
+
+
+def beside(drawings: Sequence[Drawing]) -> None:
+    """Charts beside each other, for a page that has no tabs."""
     st.html(_CSS)
-    _grid(_of_workload(content, requests))
+    _grid(drawings)
 
 
 def show(drawing: Drawing) -> None:

@@ -37,14 +37,28 @@ def box(run: LiveRun, runs: LiveRuns) -> bool:
 
 
 def _answer(run: LiveRun, runs: LiveRuns, answer: Answer) -> None:
+    """Who asks what, what it is told, how far that is. Every line has its place before there is anything in it."""
     name = answer.request_id
     with st.container(key=f"answer-{name}", border=True):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            first = "" if answer.ttft_s is None else f", first after {answer.ttft_s * 1000:,.0f} ms"
-            st.text(f"{name}: {answer.num_tokens:,} tokens{first}, {answer.status or 'going on'}", width="stretch")
+        with st.container(key=f"asked-{name}", horizontal=True, vertical_alignment="center", wrap=False):
+            st.text(name)
+            st.text(beginning(answer.prompt), width="stretch")
             if not answer.status and not run.is_over:
                 st.button("Stop", key=f"live-stop-{name}", on_click=runs.stop, args=(run, name))
-        st.text(beginning(answer.prompt))
-        for text in answer.texts:
-            if text:
-                st.text(text)
+        with st.container(key=f"told-{name}"):
+            for text in answer.texts:
+                st.text(text or "…")
+        with st.container(key=f"times-{name}"):
+            st.text(_times(answer))
+
+
+def _times(answer: Answer) -> str:
+    """ "28 tokens · first after 212 ms · finished after 4.1 s" """
+    told = ["1 token" if answer.num_tokens == 1 else f"{answer.num_tokens:,} tokens"]
+    if answer.ttft_s is not None:
+        told.append(f"first after {answer.ttft_s * 1000:,.0f} ms")
+    if not answer.status:
+        told.append("going on")
+    else:
+        told.append(answer.status if answer.latency_s is None else f"{answer.status} after {answer.latency_s:,.1f} s")
+    return " · ".join(told)

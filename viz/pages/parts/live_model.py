@@ -63,6 +63,7 @@ class TheModel:
     def __init__(self) -> None:
         self._lock = Lock()
         self._job: Job[Ready] | None = None
+        self._way = ""
 
     def job(self) -> Job[Ready] | None:
         """The work as this session sees it; None when nobody has asked for it, or when nobody waits for it any more."""
@@ -79,18 +80,21 @@ class TheModel:
                 self._job = Job(load)
             self._job.of(visitor()).ask_again()
 
+    def way(self) -> str:
+        """What the button says that leads to it. Raises ScenarioError where a named model is not there."""
+        with self._lock:
+            if not self._way:
+                # this reads all of the file, once
+                try:
+                    self._way = FETCH if present_model() is None else LOAD
+                except ModelError as error:
+                    raise ScenarioError(str(error)) from None
+            return self._way
+
 
 @st.cache_resource(show_spinner=False)
 def the_model() -> TheModel:
     return TheModel()
-
-
-def way_to_it() -> str:
-    """What the button says that leads to the model. Raises ScenarioError where a named model is not there."""
-    try:
-        return FETCH if present_model() is None else LOAD
-    except ModelError as error:
-        raise ScenarioError(str(error)) from None
 
 
 class ModelServing:
@@ -225,4 +229,4 @@ def of_model(model: Any) -> str:
 def _ending(group: SequenceGroup) -> str:
     """How it ended, in one word for all its samples."""
     reasons = {str(seq.finish_reason) for seq in group.sequences}
-    return "stopped" if "abort" in reasons else "done"
+    return "stopped" if "abort" in reasons else "finished"

@@ -1,56 +1,135 @@
-"""A live run given back to the simulator: the same trace, and what a cost model fitted to this machine says of its steps."""
+"""A live run beside the simulator: the same requests on the same scheduler, once as measured and once by a cost model.
 
-from collections.abc import Sequence
+A replay of the run's script shows first that nothing but the times can differ. Then a cost model that was fitted to steps
+of this machine gives the times, and both runs stand in one player. All of it is computed once, when somebody asks for it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
 
 from engine.executor.calibration import THIS_MACHINE, Calibration, CalibrationError, MeasuredStep
-from engine.executor.cost_model import HARDWARE, MODELS
-from engine.script import replay
+from engine.executor.cost_model import HARDWARE, MODELS, Hardware
+from engine.prediction import predict
+from engine.script import Abort, Script, replay
+from engine.trace.metrics import measure
 from engine.trace.trace import Trace
 from viz.charts import step_times
 from viz.charts.theme import BOTH
-from viz.pages.parts import charts
+from viz.pages.parts import charts, figures, page, side_by_side
+from viz.pages.parts.jobs import Job, Report
 from viz.pages.parts.live_runs import LiveRun, LiveRuns
 from viz.pages.parts.live_serving import Record
+from viz.pages.parts.runs import LANGUAGE, Finished
+from viz.player.wire import wire
 
+MEASURED, SIMULATED = "measured", "simulated"
+BACK = "Back to the run"
 SHAPE = "SmolLM2-135M"
 MEMORY = 8e9
 """Bytes that the card of this name has for weights and KV."""
+MAX_NAMED = 3
 
 
-@st.dialog("The same run in the simulator", width="large")
-def window(runs: LiveRuns, run: LiveRun) -> None:
-    """Everything about the comparison, over the page."""
+@dataclass(frozen=True)
+class Replayed:
+    """`sentences` are what is said of both runs; `problem` is why there is no simulated one. `predicted` and `card` come
+    with a cost model."""
+
+    measured: Finished
+    durations: Sequence[float]
+    sentences: Sequence[str]
+    simulated: Finished | None = None
+    predicted: Sequence[float] = ()
+    card: Hardware | None = None
+    problem: str = ""
+
+
+def begin(runs: LiveRuns, run: LiveRun) -> Job[Replayed] | None:
+    """The work on a run as it stands; None while it goes on, and for one that has failed."""
     kept = runs.kept(run)
     if kept is None:
-        st.text("The run goes on; look again when all is answered.")
-        return
-    trace, record = kept
-    with st.container(key="replay-same"):
-        st.text(sameness(trace, record))
-    measured = [step.duration for step in record.measured]
-    try:
-        calibration, fitted = fit(runs.measured_elsewhere(run), record.measured)
-    except CalibrationError as error:
-        st.text(str(error))
-        return
-    predicted = [calibration.step_time(*step[:3]) for step in record.measured]
-    off = np.median(np.abs(np.divide(predicted, measured) - 1))
-    st.text(
-        f"A cost model {fitted} is off by {off:.1%} in the median one of these {len(measured):,} steps, "
-        f"and by {abs(sum(predicted) / sum(measured) - 1):.1%} in the sum of all."
+        return None
+    others, title = runs.measured_elsewhere(run), run.arriving.title
+    return Job(lambda report: replayed(*kept, others, title, report))
+
+
+def view(job: Job[Replayed], leave: Callable[[], None]) -> None:
+    """Both runs in one player, and below it what there is to say of them; `leave` leads back to the run."""
+    result = page.result_of(
+        job,
+        "The simulator serves the same requests",
+        again=leave,
+        back=BACK,
+        go_back=leave,
+        stopped=("The replay was stopped.", BACK),
     )
-    for drawing in (step_times.draw(measured, predicted, BOTH), step_times.errors(measured, predicted, BOTH)):
-        charts.show(drawing)
+    if result is None:
+        return
+    shown = [one for one in (result.measured, result.simulated) if one is not None]
+    labels = [MEASURED, SIMULATED][: len(shown)]
+    key = "-".join(("replay", *(one.trace.run_id for one in shown)))
+    side_by_side.show(labels, shown, key=key, name="live", link=False)
+    if result.problem:
+        st.text(result.problem)
+    page.heading("The same run in the simulator")
+    with st.container(gap="xsmall"):
+        for sentence in result.sentences:
+            st.text(sentence)
+    if result.simulated is not None:
+        args = (result.durations, result.predicted, BOTH)
+        charts.beside([step_times.draw(*args), step_times.errors(*args)])
+    side_by_side.all_figures(labels, shown)
+    if result.card is not None:
+        _this_machine(result.card)
+
+
+def _this_machine(card: Hardware) -> None:
+    """The button that makes this machine a card; all sessions have the same one, and it is put there whole."""
     if st.button(f"Use as the card “{THIS_MACHINE}” in the settings of all pages", key="live-calibrate"):
-        HARDWARE[THIS_MACHINE] = calibration.hardware(MODELS[SHAPE], MEMORY)
-    if card := HARDWARE.get(THIS_MACHINE):
+        HARDWARE[THIS_MACHINE] = card
+    if chosen := HARDWARE.get(THIS_MACHINE):
         st.text(
-            f"{THIS_MACHINE}: reads {card.bandwidth / 1e9:,.1f} GB/s and computes {card.achievable_flops / 1e9:,.1f} GFLOP/s; "
-            f"choose it as hardware, with {SHAPE} as model."
+            f"{THIS_MACHINE}: reads {chosen.bandwidth / 1e9:,.1f} GB/s and computes "
+            f"{chosen.achievable_flops / 1e9:,.1f} GFLOP/s; choose it as hardware, with {SHAPE} as model."
         )
+
+
+def replayed(
+    trace: Trace, record: Record, others: Sequence[MeasuredStep], title: str, report: Report = lambda done, note: None
+) -> Replayed:
+    """What `view` shows. `others` are measured steps of another run, empty where there is none."""
+    report(0.0, f"{trace.num_steps:,} iterations are compared")
+    same, durations = sameness(trace, record), [step.duration for step in record.measured]
+    measured = _finished(trace, title, MEASURED)
+    try:
+        if not durations:
+            raise CalibrationError("Nothing was computed in this run.")
+        calibration, fitted = fit(others, record.measured)
+    except CalibrationError as error:
+        return Replayed(measured, durations, [same], problem=f"There is no simulated run to set beside it. {error}")
+    num_requests = max(1, len(trace.requests))
+    other = predict(
+        record.script,
+        calibration,
+        trace.words,
+        lambda engine: report(0.9 * engine.num_done / num_requests, f"iteration {engine.num_steps:,}"),
+    )
+    simulated = _finished(other, title, SIMULATED)
+    predicted = [calibration.step_time(*step[:3]) for step in record.measured]
+    sentences = [same, exactness(durations, predicted, fitted), *_times(measured, simulated), *_stopped(record.script)]
+    try:
+        card = calibration.hardware(MODELS[SHAPE], MEMORY)
+    except CalibrationError:
+        card = None
+    return Replayed(measured, durations, sentences, simulated, predicted, card)
+
+
+def _finished(trace: Trace, title: str, name: str) -> Finished:
+    metrics = measure(trace)
+    return Finished(trace, wire(trace, title=title, run_name=name, lang=LANGUAGE), metrics, metrics.as_dict())
 
 
 def fit(others: Sequence[MeasuredStep], own: Sequence[MeasuredStep]) -> tuple[Calibration, str]:
@@ -60,6 +139,50 @@ def fit(others: Sequence[MeasuredStep], own: Sequence[MeasuredStep]) -> tuple[Ca
         return Calibration.of(others), f"fitted on the {len(others):,} steps of another run"
     except CalibrationError:
         return Calibration.of(own), "fitted on this run itself"
+
+
+def exactness(measured: Sequence[float], predicted: Sequence[float], fitted: str) -> str:
+    """How near a cost model is to the steps of the run, which it may never have seen."""
+    timed = [(ours, theirs) for ours, theirs in zip(measured, predicted, strict=True) if ours > 0]
+    if not timed:
+        return f"The step times come from a cost model {fitted}; no step of this run took any time to hold against it."
+    off = np.median([abs(theirs / ours - 1) for ours, theirs in timed])
+    total = abs(sum(predicted) / sum(measured) - 1)
+    steps = "the one step" if len(measured) == 1 else f"the median one of these {len(measured):,} steps"
+    return f"A cost model {fitted} is off by {off:.1%} in {steps}, and by {total:.1%} in the sum of all."
+
+
+def _times(measured: Finished, simulated: Finished) -> list[str]:
+    """First token and end of both runs, and the time that passes in no step."""
+    both, sentences = (measured, simulated), []
+    firsts = [figures.seconds(first) for one in both if (first := one.figures["ttft_s"]["p50"]) is not None]
+    if len(firsts) == 2:
+        ours, theirs = firsts
+        sentences.append(f"The first token comes after {ours} in the median, in the simulator after {theirs}.")
+    if all(one.trace.num_steps for one in both):
+        ours, theirs = (figures.seconds(float(one.trace.times[-1, 1])) for one in both)
+        outside, waiting = (figures.seconds(_outside_of_steps(one.trace)) for one in both)
+        sentences.append(
+            f"The last step ends at {ours}, in the simulator at {theirs}. Outside of steps pass {outside} (planning, handing "
+            f"on, waiting for requests), in the simulator {waiting} (waiting alone)."
+        )
+    return sentences
+
+
+def _outside_of_steps(trace: Trace) -> float:
+    return float(max(0.0, trace.times[-1, 1] - np.sum(trace.times[:, 1] - trace.times[:, 0])))
+
+
+def _stopped(script: Script) -> list[str]:
+    """Who was stopped while it ran, and what becomes of that here."""
+    names = [call.request_id for call in script.calls if isinstance(call, Abort)]
+    if not names:
+        return []
+    who = ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names):,} requests"
+    were = "was" if len(names) == 1 else "were"
+    return [
+        f"{who} {were} stopped: the simulator stops at the same moment, or where the tokens end that had come out by then."
+    ]
 
 
 def sameness(trace: Trace, record: Record) -> str:

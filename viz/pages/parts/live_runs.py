@@ -7,11 +7,13 @@ between two steps. A session that is gone takes its runs with it.
 """
 
 import logging
+import os
+import sys
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from threading import Condition, Thread
+from threading import Condition, Thread, get_native_id
 from time import monotonic
 
 from engine.executor.calibration import MeasuredStep
@@ -28,6 +30,8 @@ MAX_RUNS = 16
 """Runs that are kept; the oldest one that does nothing makes room for a new one."""
 BETWEEN_LOOKS = 0.15
 """Seconds of steps after which what happened is handed on, and one looks who is still there."""
+COURTESY = 5
+"""By how much the engine's thread, and those that multiply for it, stand behind the pages and the browser for the CPU."""
 
 
 class LiveState(Enum):
@@ -144,6 +148,9 @@ class LiveRuns:
     # the thread
 
     def _serve(self) -> None:
+        if sys.platform == "linux":  # elsewhere a priority is that of the whole process
+            thread = get_native_id()
+            os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + COURTESY))
         while True:
             with self._change:
                 while not self._queue:

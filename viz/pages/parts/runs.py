@@ -1,7 +1,7 @@
 """Runs of scenarios for the pages: computed once, in the background, and shared by everybody who asks for the same.
 
 What a page needs of a run is its trace, the bytes for the player and its figures. The last sixteen are kept, found by
-content: the scenario as its file would be, the run's name, and all its settings.
+content: the scenario as its file would be, the run's name, all its settings, and the card that their hardware names.
 """
 
 import hashlib
@@ -13,10 +13,12 @@ from typing import Any
 
 import streamlit as st
 
+from engine.executor.cost_model import HARDWARE, Hardware
 from engine.loop import Engine
 from engine.trace.metrics import Metrics, measure
 from engine.trace.trace import Trace
 from scenarios import catalogue as scenario_catalogue
+from scenarios.fields import ScenarioError
 from scenarios.ops_run import OpsRun
 from scenarios.run import run as run_scenario
 from scenarios.scenario import Scenario
@@ -51,7 +53,8 @@ def job(scenario: Scenario, run: str, content: str | None = None, after: Job[Fin
     content    names what arrives where that is cheaper to tell than by the whole scenario (an uploaded file)
     after      a job that has to end before a new one begins
     """
-    return shared(_job, _key(scenario, run, content), scenario, run, after)
+    card = _card(scenario, run)
+    return shared(_job, _key(scenario, run, content, card), scenario, run, card, after)
 
 
 def forget(scenario: Scenario, run: str, content: str | None = None) -> None:
@@ -60,8 +63,10 @@ def forget(scenario: Scenario, run: str, content: str | None = None) -> None:
 
 
 @st.cache_resource(max_entries=MAX_KEPT, show_spinner=False, on_release=Job.stop)
-def _job(key: str, _scenario: Scenario, _run: str, _after: Job[Finished] | None) -> Job[Finished]:
-    return Job(lambda report: _compute(_scenario, _run, report), _after)
+def _job(
+    key: str, _scenario: Scenario, _run: str, _card: Hardware | None, _after: Job[Finished] | None
+) -> Job[Finished]:
+    return Job(lambda report: _on_card(_scenario, _run, _card, report), _after)
 
 
 def saved(digest: str, title: str, run: str, trace: Trace) -> Job[Finished]:
@@ -84,6 +89,19 @@ def of_one(scenario: Scenario, name: str, changes: Mapping[str, Any]) -> Scenari
     own = scenario.run_of(name)
     bookmarks = tuple(mark for mark in scenario.bookmarks if mark.run == name)
     return with_changes(replace(scenario, runs=(own,), bookmarks=bookmarks), changes)
+
+
+def _on_card(scenario: Scenario, run: str, card: Hardware | None, report: Report) -> Finished:
+    """The run on the card that it was asked for on; a card that is measured can become another one in the meantime."""
+    finished = _compute(scenario, run, report)
+    if _card(scenario, run) != card:
+        name = scenario.settings_of(run).hardware
+        raise ScenarioError(f"The card {name} was measured anew while this run was computed; ask for the run again.")
+    return finished
+
+
+def _card(scenario: Scenario, run: str) -> Hardware | None:
+    return HARDWARE.get(scenario.settings_of(run).hardware)
 
 
 def _compute(scenario: Scenario, run: str, report: Report) -> Finished:
@@ -122,9 +140,9 @@ def _saved(digest: str, title: str, run: str, _trace: Trace) -> Job[Finished]:
     return Job(lambda report: _finished(_trace, parts, report))
 
 
-def _key(scenario: Scenario, run: str, content: str | None) -> str:
+def _key(scenario: Scenario, run: str, content: str | None, card: Hardware | None) -> str:
     settings = json.dumps(scenario.settings_of(run).as_dict(), sort_keys=True)
-    return "\n".join((content or _content(scenario.name), run, settings))
+    return "\n".join((content or _content(scenario.name), run, settings, repr(card)))
 
 
 @lru_cache(maxsize=256)

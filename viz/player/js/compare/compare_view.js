@@ -38,6 +38,7 @@ class CompareView extends ComparePicture {
       pane.numbers = new PaneNumbers();
       pane.title = button(pane.run.name, () => this.player.choosePane(pane.index), {class: "kv-pane-name", dir: "auto", title: pane.run.name});
       pane.say = element("p", {class: "kv-pane-say"});
+      pane.sayMark = null;
       pane.element = element("section", {class: "kv-pane", "data-pane": pane.index + 1, "aria-label": pane.run.name},
         pane.title, pane.say, pane.numbers.element);
       pane.element.kvRun = pane.run;
@@ -51,7 +52,7 @@ class CompareView extends ComparePicture {
     }
     this.hasWaits = panes.some(pane => pane.places.waits.some(wait => wait.time[1] > wait.time[0] || wait.steps[1] > wait.steps[0]));
     this.isMemory = differsInMemory(panes) || !most;
-    const isShown = this.wantsMemory ?? this.isMemory;
+    const isShown = this.wantsMemory ?? (this.isMemory || panes[0].run.player.showsWords != null);
     this.pills.memory.setAttribute("aria-pressed", isShown);
     this.memory.hidden = !isShown;
     if (isShown) this.drawn = panes.map(pane => this.memoryPanel(pane, view));
@@ -60,9 +61,9 @@ class CompareView extends ComparePicture {
     setAttribute(this.above, "aria-label", words.compare.label(panes.map(pane => pane.run.name).join(words.listLast), ""));
   }
 
-  // The blocks or strips of a pane: the same panel as on the Stage, with a view of its own.
+  // The blocks, strips or words of a pane: the same panel as on the Stage, with a view of its own.
   memoryPanel(pane, view) {
-    const panel = panelsFor(pane.run).find(({name}) => name === "blocks" || name === "strips");
+    const panel = panelsFor(pane.run).findLast(({name}) => name === "blocks" || name === "strips" || name === "words");
     const box = new PanelBox(panel);
     box.element.kvRun = pane.run;
     this.memory.append(box.element);

@@ -23,9 +23,8 @@ definePanel({
 
 // The way from the words to the pictures of memory and back.
 function wordsButton({player, words}) {
-  const shown = player.run.player;
-  return shown.showsWords == null ? [] : [button(words.wordsOrMemory, () => {
-    shown.showsWords = !shown.showsWords;
+  return player.run.player.showsWords == null ? [] : [button(words.wordsOrMemory, () => {
+    for (const {run: {player: shown}} of player.panes) shown.showsWords = !shown.showsWords;
     player.showPanes();
   }, {class: "kv-key"})];
 }

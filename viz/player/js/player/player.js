@@ -169,7 +169,7 @@ class Player extends Opening {
   }
 
   draw() {
-    if (this.closed) return;
+    if (this.closed || !this.root.isConnected) return;
     const isResized = !this.isSized && this.layout.measure(this.options.height);
     this.isSized = true;
     const theme = readTheme(this.root);

@@ -1,0 +1,162 @@
+"""The Live page with the run and its simulated twin side by side: how one comes there, what stands there, how one leaves."""
+
+import json
+import struct
+from threading import Event
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from engine.executor.calibration import THIS_MACHINE
+from engine.executor.cost_model import HARDWARE
+from engine.trace import codec
+from scenarios.fields import ScenarioError
+from tests.viz.app_pages import runs_of, texts
+from tests.viz.live_pages import opened, run_of, soon
+from tests.viz.parrot import Parrot
+from viz.pages.parts.jobs import Job, Report
+from viz.pages.parts.live_runs import LiveState
+
+OVER = (LiveState.IDLE, LiveState.ENDED)
+
+
+@pytest.fixture(autouse=True)
+def nobody_before() -> None:
+    """No other run of this process has measured steps."""
+    st.cache_resource.clear()
+
+
+def asked() -> AppTest:
+    app = opened()
+    app.button(key="live-start").click().run()
+    return app
+
+
+def beside(app: AppTest) -> AppTest:
+    """After the run has come to rest and the button was pressed."""
+    soon(lambda: run_of(app).state in OVER)
+    app.run()
+    app.button(key="live-replay").click().run()
+    assert not app.exception
+    return app
+
+
+def given(app: AppTest) -> tuple[dict[str, Any], bytes]:
+    """The options of the player on the page, and the bytes of its runs."""
+    (component,) = app.get("bidi_component")
+    data = component.proto.bytes
+    (length,) = struct.unpack("<I", data[:4])
+    return json.loads(data[4 : 4 + length]), data[4 + length :]
+
+
+def labels(app: AppTest) -> list[str]:
+    head, data = given(app)
+    names = []
+    for length in head["lengths"]:
+        names.append(next(codec.unpack(data[:length]))[0]["player"]["run_name"])
+        data = data[length:]
+    return names
+
+
+def is_followed(app: AppTest) -> bool:
+    return bool(given(app)[0]["options"].get("isFeed"))
+
+
+def test_the_run_and_its_simulated_twin_stand_side_by_side(parrot: Parrot) -> None:
+    app = beside(asked())
+    assert labels(app) == ["measured", "simulated"]
+    assert given(app)[0]["options"]["link"] == ""
+    measured, simulated = runs_of(app)
+    assert [one["id"] for one in simulated.requests] == [one["id"] for one in measured.requests] == ["A", "B", "C"]
+    assert simulated.words == measured.words != []
+    said = texts(app)
+    assert "simulated against measured: " in said
+    assert "the same trace, column by column" in said
+    assert "A cost model fitted on this run itself is off by" in said
+    assert len(app.get("vega_lite_chart")) == 2
+    assert list(app.dataframe[-1].value.columns) == ["Figure", "measured", "simulated", "simulated, against measured"]
+    assert "live-replay" not in [button.key for button in app.button]
+
+
+def test_one_comes_back_to_the_whole_run(parrot: Parrot) -> None:
+    app = beside(asked())
+    app.button(key="live-back").click().run()
+    assert not app.exception
+    assert is_followed(app) and given(app)[0]["options"]["first"] == 0
+    assert app.button(key="live-replay")
+
+
+def test_another_request_and_another_run_leave_the_view(parrot: Parrot) -> None:
+    app = beside(asked())
+    app.text_area(key="live-more-prompt").set_value("And the sea?")
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert not app.exception and is_followed(app)
+    soon(lambda: len(run_of(app).answers) == 4 and run_of(app).state is LiveState.IDLE)
+    beside(app)
+    assert [len(trace.requests) for trace in runs_of(app)] == [4, 4]
+    app.button(key="live-start").click().run()
+    assert not app.exception and is_followed(app)
+    # the other run has its steps from the one before
+    beside(app)
+    assert "fitted on the " in texts(app) and "steps of another run" in texts(app)
+
+
+def test_a_run_that_is_over_is_replayed_with_what_was_stopped(parrot: Parrot) -> None:
+    app = opened()
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    parrot.allow(10)
+    soon(lambda: any(answer.num_tokens >= 8 for answer in run_of(app).answers))
+    app.run()
+    app.button(key="live-end").click().run()
+    parrot.gate.set()
+    beside(app)
+    assert labels(app) == ["measured", "simulated"]
+    assert "A, B, C were stopped: the simulator stops at the same moment" in texts(app)
+
+
+def test_without_a_cost_model_the_run_stands_alone_and_it_is_said_why(parrot: Parrot) -> None:
+    app = opened()
+    parrot.gate.clear()
+    app.button(key="live-start").click().run()
+    app.button(key="live-end").click().run()
+    parrot.gate.set()
+    beside(app)
+    assert labels(app) == ["measured"]
+    assert "There is no simulated run to set beside it." in texts(app)
+    assert "live-calibrate" not in [button.key for button in app.button]
+
+
+def test_this_machine_becomes_a_card(parrot: Parrot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(HARDWARE, THIS_MACHINE, raising=False)
+    app = beside(asked())
+    assert THIS_MACHINE not in HARDWARE
+    app.button(key="live-calibrate").click().run()
+    assert HARDWARE.pop(THIS_MACHINE).name == THIS_MACHINE
+    assert "choose it as hardware" in texts(app)
+
+
+def page_of_job() -> None:
+    import streamlit as st
+
+    from viz.pages.parts import live_replay
+
+    live_replay.view(st.session_state["job"], lambda: None)
+
+
+def test_a_replay_that_was_stopped_or_has_failed_leads_back() -> None:
+    def fail(report: Report) -> None:
+        raise ScenarioError("It cannot be.")
+
+    gate = Event()
+    stopped, failed = Job(lambda report: gate.wait(20)), Job(fail)
+    stopped.stop()
+    gate.set()
+    for job, said in ((stopped, "The replay was stopped."), (failed, "It cannot be.")):
+        app = AppTest.from_function(page_of_job)
+        app.session_state["job"] = job
+        app.run()
+        assert not app.exception
+        assert said in texts(app) and [button.label for button in app.button] == ["Back to the run"]
