@@ -154,6 +154,33 @@ def test_what_is_typed_is_asked_by_the_very_next_click(context: BrowserContext, 
         )
 
 
+def test_what_is_not_taken_is_said_beside_the_bar_and_a_new_run_replaces_the_old_one_in_peace(
+    context: BrowserContext, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
+        page = opened(context, address)
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.get_by_label("Prompt B").fill("")
+        page.get_by_label("Prompt C").fill(" ")
+        page.locator(".st-key-live-start button").click()
+        notice = page.locator(".st-key-notice-live")
+        expect(notice).to_contain_text(
+            "B: The prompt is empty; write at least one word. (One more was not taken either.)"
+        )
+        page.locator(".st-key-live-end button").click()
+        page.locator(".st-key-live-start button").click()
+        expect(page.locator(".st-key-live-end button")).to_be_visible()
+        # Streamlit hides the old player, and takes it away a moment after the new one is there
+        expect(words_of(page)).to_have_count(1)
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile("^A: "))
+        page.get_by_role("link", name="Check", exact=True).click()
+        expect(page.get_by_text("Every number of the texts")).to_be_visible()
+        page.go_back()
+        expect(words_of(page)).to_have_attribute("aria-label", re.compile("^A: "))
+        assert errors == []
+
+
 def test_nothing_turns_grey_while_the_page_is_drawn_anew(context: BrowserContext, tmp_path: Path) -> None:
     with serving(tmp_path / "log.txt", "tests/browser/slow_page.py") as address:
         page = context.new_page()

@@ -11,7 +11,7 @@ from tests import pictures
 from tests.viz.app_pages import open_page, texts
 from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
-from viz.pages.parts import live_controls, live_model
+from viz.pages.parts import live_controls, live_model, live_prompts
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_presets import PRESETS
 from viz.pages.parts.live_prompts import MAX_PROMPTS
@@ -281,3 +281,17 @@ def test_a_model_that_runs_out_of_memory_ends_its_own_run_only(parrot: Parrot) -
     soon(lambda: whole.state is LiveState.IDLE)
     assert failed.state is LiveState.FAILED and "lacks the memory" in failed.problem
     assert [answer.texts for answer in whole.answers] == [(ANSWER,)]
+
+
+def test_a_call_without_a_press_leaves_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, other = list(PRESETS)[:2]
+    now = live_prompts.Draft(PRESETS[name])
+    now.take(now.preset)
+    now.prompts[1] = "What is hail?"
+    fields = {live_prompts._DRAFT: now, now.key("preset"): name}
+    monkeypatch.setattr(live_prompts.st, "session_state", fields)
+    live_prompts._take_preset()
+    assert now.prompts[1] == "What is hail?"
+    fields[now.key("preset")] = other
+    live_prompts._take_preset()
+    assert now.prompts == list(PRESETS[other].prompts)

@@ -40,7 +40,7 @@ def beside(*args: str, others: tuple[MeasuredStep, ...] = (), **kwargs: object) 
 
 
 def others(seconds: float) -> tuple[MeasuredStep, ...]:
-    """Steps of another run that all took the same time."""
+    """Steps of other runs that all took the same time."""
     return tuple(MeasuredStep(1 + number, 10, 20, seconds) for number in range(20))
 
 
@@ -96,7 +96,7 @@ def test_a_cost_model_is_fitted_on_another_run_where_there_is_one() -> None:
     """Every step of the other run took 2 ms and of this one 6 ms; one step alone is no fit."""
     another, own = ([MeasuredStep(8, 0, 36, time)] * 40 for time in (0.002, 0.006))
     model, fitted = fit(another, own)
-    assert fitted == "fitted on the 40 steps of another run"
+    assert fitted == "fitted on 40 steps of other runs"
     assert model.step_time(8, 0, 36) == pytest.approx(0.002)
     model, fitted = fit(another[:1], own)
     assert fitted == "fitted on this run itself"
@@ -117,7 +117,7 @@ def test_the_simulator_serves_the_same_requests_at_its_own_times() -> None:
     assert simulated.words == measured.words and len(simulated.words) > 24
     said = " ".join(result.sentences)
     assert "the same trace, column by column" in said
-    assert "fitted on the 20 steps of another run is off by 100.0% in the median one of these 12 steps" in said
+    assert "fitted on 20 steps of other runs is off by 100.0% in the median one of these 12 steps" in said
     assert "in the simulator after 20 ms." in said
     assert "The last step ends at" in said and "Outside of steps pass" in said
     assert "stopped" not in said

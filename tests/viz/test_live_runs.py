@@ -141,7 +141,7 @@ def test_a_request_that_cannot_be_taken_is_told_and_the_others_go_on() -> None:
     assert [answer.request_id for answer in run.answers] == ["A", "C"]
 
 
-def test_what_steps_took_is_kept_for_the_next_run() -> None:
+def test_what_steps_took_is_kept_for_the_next_runs() -> None:
     runs = LiveRuns()
     first = begin(runs, Simulated(), ask())
     soon(lambda: first.state is LiveState.IDLE)
@@ -149,6 +149,9 @@ def test_what_steps_took_is_kept_for_the_next_run() -> None:
     second = begin(runs, Simulated(), ask(), ask())
     soon(lambda: second.state is LiveState.IDLE)
     assert [len(runs.measured_elsewhere(run)) for run in (first, second)] == [2, 1]
+    third = begin(runs, Simulated(), ask())
+    soon(lambda: third.state is LiveState.IDLE)
+    assert [len(runs.measured_elsewhere(run)) for run in (first, second, third)] == [3, 2, 3]
 
 
 def test_a_fault_ends_the_run_and_no_other_one() -> None:

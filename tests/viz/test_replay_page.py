@@ -100,7 +100,7 @@ def test_another_request_and_another_run_leave_the_view(parrot: Parrot) -> None:
     assert not app.exception and is_followed(app)
     # the other run has its steps from the one before
     beside(app)
-    assert "fitted on the " in texts(app) and "steps of another run" in texts(app)
+    assert "fitted on " in texts(app) and "steps of other runs" in texts(app)
 
 
 def test_a_run_that_is_over_is_replayed_with_what_was_stopped(parrot: Parrot) -> None:

@@ -61,9 +61,11 @@ def main() -> None:
                 live_prompts.prompts_box()
             live_controls.live_settings_box(lambda: _told(_begin, ready))
             st.button("Start", type="primary", key="live-start", on_click=_told, args=(_begin, ready))
-    if problem := st.session_state.get(PROBLEM):
-        tag, sentence = problem
-        page.notice("live", tag, sentence, "Close", lambda: st.session_state.pop(PROBLEM, None))
+    # always there, so that what stands below keeps its place on the page, and with it its player
+    with st.container(key="live-notices"):
+        if problem := st.session_state.get(PROBLEM):
+            tag, sentence = problem
+            page.notice("live", tag, sentence, "Close", lambda: st.session_state.pop(PROBLEM, None))
     if run is None:
         page.headline(
             "A real model, step by step",
@@ -152,7 +154,8 @@ def _hear(run: LiveRun) -> None:
     new = run.refused[told:]
     st.session_state[TOLD] = told + len(new)
     if new:
-        more = "" if len(new) == 1 else f" ({len(new) - 1:,} more were not taken either.)"
+        rest = len(new) - 1
+        more = {0: "", 1: " (One more was not taken either.)"}.get(rest, f" ({rest:,} more were not taken either.)")
         st.session_state[PROBLEM] = ("Not taken", new[0] + more)
     if run.state is LiveState.FAILED and not st.session_state[HAS_FAILED]:
         st.session_state[PROBLEM], st.session_state[HAS_FAILED] = ("The run has ended", run.problem), True

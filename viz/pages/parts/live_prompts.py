@@ -130,10 +130,13 @@ def _prompt(now: Draft, number: int, text: str) -> None:
 
 
 def _take_preset() -> None:
-    """Begin with the chosen preset; who presses the one that is chosen gets its prompts back."""
+    """Begin with the chosen preset; who presses the one that is chosen gets its prompts back. Streamlit calls this now and
+    then although nothing was pressed: then it is chosen still, and what was typed stays."""
     now = draft()
     name = st.session_state[now.key("preset")]
-    now.take(PRESETS[name] if name else now.preset)
+    preset = PRESETS[name] if name else now.preset
+    if not name or preset is not now.preset:
+        now.take(preset)
 
 
 def _with_another() -> None:

@@ -100,7 +100,7 @@ def _this_machine(card: Hardware) -> None:
 def replayed(
     trace: Trace, record: Record, others: Sequence[MeasuredStep], title: str, report: Report = lambda done, note: None
 ) -> Replayed:
-    """What `view` shows. `others` are measured steps of another run, empty where there is none."""
+    """What `view` shows. `others` are measured steps of other runs, empty where there are none."""
     report(0.0, f"{trace.num_steps:,} iterations are compared")
     same, durations = sameness(trace, record), [step.duration for step in record.measured]
     measured = _finished(trace, title, MEASURED)
@@ -133,10 +133,10 @@ def _finished(trace: Trace, title: str, name: str) -> Finished:
 
 
 def fit(others: Sequence[MeasuredStep], own: Sequence[MeasuredStep]) -> tuple[Calibration, str]:
-    """A cost model and what it was fitted on: another run where that has enough steps, else the one that it will be held
+    """A cost model and what it was fitted on: other runs where those have enough steps, else the one that it will be held
     against. Raises CalibrationError when neither will do."""
     try:
-        return Calibration.of(others), f"fitted on the {len(others):,} steps of another run"
+        return Calibration.of(others), f"fitted on {len(others):,} steps of other runs"
     except CalibrationError:
         return Calibration.of(own), "fitted on this run itself"
 

@@ -28,6 +28,8 @@ MAX_REQUESTS = 500
 """Requests of one run; a pool that is made to be looked at does not serve more."""
 MAX_RUNS = 16
 """Runs that are kept; the oldest one that does nothing makes room for a new one."""
+MAX_MEASURED = 8
+"""Other runs whose step times are kept."""
 BETWEEN_LOOKS = 0.15
 """Seconds of steps after which what happened is handed on, and one looks who is still there."""
 COURTESY = 5
@@ -136,9 +138,9 @@ class LiveRuns:
         return None
 
     def measured_elsewhere(self, run: LiveRun) -> tuple[MeasuredStep, ...]:
-        """Steps of the latest other run; empty where there is none."""
+        """Steps of the latest other runs; empty where there are none."""
         with self._change:
-            return next((steps for other, steps in reversed(self._measured) if other is not run), ())
+            return tuple(step for other, steps in self._measured if other is not run for step in steps)
 
     def place(self, run: LiveRun) -> int:
         """How many runs are served before this one; 0 for the one on the engine and for those that do not wait."""
@@ -212,9 +214,9 @@ class LiveRuns:
         self._leave(run, LiveState.ENDED)
 
     def _note(self, run: LiveRun, record: Record) -> None:
-        """Keep what its steps took, and the same of one other run."""
+        """Keep what its steps took beside the same of others: what held up one of them moves no fit to several."""
         others = [entry for entry in self._measured if entry[0] is not run and entry[1]]
-        self._measured = [*others[-1:], (run, record.measured)]
+        self._measured = [*others[-MAX_MEASURED:], (run, record.measured)]
 
     def _fail(self, run: LiveRun, sentence: str) -> None:
         run.problem = sentence
