@@ -16,17 +16,26 @@ from engine.loop import Engine, trace_header
 from engine.request import Prompt, Request, SamplingParams, SequenceStatus
 from engine.script import Abort, Call, Script, Step, Submit
 from engine.sequence import SequenceGroup
+from engine.setting_values import shown
 from engine.settings import Settings, SettingsError
 from engine.trace.chunk import Chunk
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
+
+SIMULATED = (
+    "hardware", "model", "num_devices", "workspace", "step_time", "max_steps", "pow2_of", "num_host_blocks", "swap_sharing",
+)  # fmt: skip
+"""Settings that mean something to a simulated run only: a live one has a machine, a model and a clock, and never swaps."""
+NOT_LIVE = ("keep_unwritten", *SIMULATED)
+"""Settings that stay at their defaults in a live run."""
+_DEFAULTS = Settings()
 
 
 class LiveEngine:
     """`clock` gives seconds from any zero; the run's own clock begins at 0 now. `vocabulary` goes into the header of the
     trace: token id t is the word `vocabulary[t]`.
 
-    Raises SettingsError for memory that has to know how long an answer gets.
+    Raises SettingsError for settings that no live run can have; see `check_settings`.
     """
 
     def __init__(
@@ -39,11 +48,7 @@ class LiveEngine:
         clock: Callable[[], float] = time.perf_counter,
         recorder: Recorder | None = None,
     ) -> None:
-        if settings.kv_manager in ("pow2", "oracle"):
-            raise SettingsError(
-                f"kv_manager is {settings.kv_manager!r}, which knows how long an answer gets; a live run does not, "
-                "choose paged, radix or max."
-            )
+        check_settings(settings)
         self.settings = settings
         self.header = trace_header(settings, name, vocabulary)
         self._measured = Measured(executor)
@@ -146,6 +151,27 @@ class LiveEngine:
             durations=tuple(step.duration for step in self.measured),
             vocabulary=self.header.get("vocabulary", ()),
         )
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises SettingsError for memory that has to know how long an answer gets or would hand out blocks that no model has
+    written, and for settings that a live run takes no notice of."""
+    if settings.kv_manager in ("pow2", "oracle"):
+        raise SettingsError(
+            f"kv_manager is {settings.kv_manager!r}, which knows how long an answer gets; a live run does not, "
+            "choose paged or radix."
+        )
+    if settings.keep_unwritten:
+        raise SettingsError(
+            "keep_unwritten is true, which keeps blocks known that no model has written; a live run would answer wrongly "
+            "from them, set it to false."
+        )
+    for name in SIMULATED:
+        value = getattr(settings, name)
+        if value != getattr(_DEFAULTS, name):
+            raise SettingsError(
+                f"{name} is {shown(value)}, which means something in simulated runs only; leave it out of a live one."
+            )
 
 
 class Measured:

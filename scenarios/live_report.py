@@ -16,7 +16,8 @@ from scenarios.terminal import printable
 
 def report(model: Any, live: LiveEngine, trace: Trace, prompts: list[str]) -> dict[str, Any]:
     """The JSON object. `model` is a `LoadedModel`; `prompts` are by request; times are null where they never came."""
-    figures = measure(trace).requests
+    measured = measure(trace)
+    figures = measured.requests
     requests = [
         {
             "prompt": prompt,
@@ -43,7 +44,7 @@ def report(model: Any, live: LiveEngine, trace: Trace, prompts: list[str]) -> di
             "evictions": int(kinds[HAPPENINGS.index("evicted")]),
         },
         "steps": trace.num_steps,
-        "duration_s": float(trace.times[-1, 1]) if trace.num_steps else 0.0,
+        "duration_s": measured.duration,
         "num_output_tokens": int(figures.num_output_tokens.sum()),
         "settings": live.settings.as_dict(),
     }

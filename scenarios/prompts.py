@@ -26,7 +26,8 @@ def read_prompts(path: Path) -> list[str]:
         raise ScenarioError(f"{name} is no file; give a file with one prompt a line.") from None
     if path.suffix == ".json":
         return check_prompts(_json_list(text, name))
-    return check_prompts([line for line in text.splitlines() if line.strip()])
+    # a line ends at a line feed, not at whatever else parts lines or pages somewhere in Unicode
+    return check_prompts([line for line in text.replace("\r\n", "\n").split("\n") if line.strip()])
 
 
 def check_prompts(prompts: list[str]) -> list[str]:

@@ -54,6 +54,12 @@ class Source:
     run_name: str = ""
 
     @property
+    def title(self) -> str:
+        """The title that a saved run brings along, else the name."""
+        told: str = self.trace.header.get("title", "") if self.trace is not None else ""
+        return told or self.name
+
+    @property
     def input(self) -> dict[str, Any]:
         """The `input` object of the JSON reports."""
         if self.file is not None:

@@ -1,15 +1,16 @@
 """How a model wants a conversation written: a Jinja template that travels with its weights.
 
-A template is code from a file, so it runs in Jinja's sandbox, which lets it see and change nothing but its own strings.
+A template is code from a file, so it runs in a sandbox where it sees nothing but the conversation and can cost little.
 A model without a template gets the plain texts, one after the other.
 """
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 
 import jinja2
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from engine.executor.model_error import ModelError
+from engine.executor.template_sandbox import TemplateSandbox
 
 Message = Mapping[str, str]
 """A turn: {"role": "system" | "user" | "assistant", "content": text}."""
@@ -30,34 +31,32 @@ class ChatTemplate:
             raise ModelError(
                 f"The model's chat template has {len(source)} characters; at most {MAX_TEMPLATE} can be read."
             )
-        environment = _Sandbox(trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"])
-        environment.globals["raise_exception"] = _refuse
+        self._sandbox = TemplateSandbox()
+        self._sandbox.globals["raise_exception"] = _refuse
+        self._sandbox.meter.start(len(source))
+        self._lock = Lock()
         try:
-            self._template = environment.from_string(source)
-        except (jinja2.TemplateError, RecursionError, SyntaxError) as problem:
-            raise ModelError(f"The model's chat template cannot be read: {str(problem)[:200]}.") from None
+            self._template = self._sandbox.compiled(source)
+        except Exception as problem:  # Python's own compiler has its limits too
+            raise ModelError(f"The model's chat template cannot be read: {_reason(problem)}.") from problem
 
     def render(self, messages: Sequence[Message]) -> str:
         """The conversation as one text that ends where the model's answer begins. Raises ModelError."""
         if self._template is None:
             return "\n".join(message["content"] for message in messages)
+        turns = [dict(message) for message in messages]
         try:
-            return self._template.render(messages=list(messages), add_generation_prompt=True, **self._tokens)
+            with self._lock:
+                self._sandbox.meter.start(sum(len(text) for turn in turns for text in turn.values()))
+                return self._template.render(messages=turns, add_generation_prompt=True, **self._tokens)
         except Exception as problem:  # a template can fail in as many ways as Python code
             raise ModelError(
-                f"The model's chat template cannot write this conversation: {str(problem)[:200]}."
+                f"The model's chat template cannot write this conversation: {_reason(problem)}."
             ) from problem
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """Refuses products and powers too, with which a short template could fill the memory."""
-
-    intercepted_binops = frozenset(("*", "**", "%"))
-
-    def call_binop(self, context, operator: str, left, right):
-        if not all(isinstance(value, int | float) and abs(value) < 1 << 20 for value in (left, right)):
-            raise jinja2.TemplateRuntimeError(f"{operator} is only done with small numbers")
-        return super().call_binop(context, operator, left, right)
+def _reason(problem: Exception) -> str:
+    return " ".join(str(problem).split())[:200].rstrip(".") or type(problem).__name__
 
 
 def _refuse(message: str) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from engine.executor.gguf_file import GGUFFile
-from engine.executor.llama_config import LlamaConfig
+from engine.executor.llama_config import LIMITS, LlamaConfig
 from engine.executor.model_error import ModelError
 
 OUTER = {
@@ -117,7 +117,7 @@ def _rope_factors(file: GGUFFile, head_dim: int) -> tuple[float, ...]:
         factor = file.metadata.get("llama.rope.scaling.factor")
         if not isinstance(factor, float):
             raise ModelError(f"{file.path.name} gives llama.rope.scaling.factor as {factor!r:.40}, not a number.")
-        return (factor,) * (head_dim // 2)
+        return (factor,) * (min(head_dim, LIMITS["head_dim"]) // 2)
     if scaling != "none":
         raise ModelError(f"{file.path.name} stretches its context by {scaling!r:.40}; linear and llama3 can be run.")
     stored = file.tensors.get(ROPE_FACTORS)

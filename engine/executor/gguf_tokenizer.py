@@ -63,7 +63,7 @@ def gguf_tokenizer(file: GGUFFile) -> Tokenizer:
     ends = [index for index in special if tokens[index] in END_TOKENS]
     template = metadata.get("tokenizer.chat_template")
     return Tokenizer(
-        merger=_merger(file, tokens, [*special, *literal]),
+        merger=_merger(file, tokens, special, literal),
         vocabulary=Vocabulary(tokens, byte_level=True, special=special, literal=literal),
         eos_ids=tuple(sorted({*eos, *ends})),
         first_ids=tuple(bos) if metadata.get("tokenizer.ggml.add_bos_token") is True else (),
@@ -75,8 +75,8 @@ def gguf_tokenizer(file: GGUFFile) -> Tokenizer:
     )
 
 
-def _merger(file: GGUFFile, tokens: list[str], added: list[int]) -> tokenizers.Tokenizer:
-    """Byte-pair merging as the file lays it down; the tokens `added` are found in the text before anything else."""
+def _merger(file: GGUFFile, tokens: list[str], special: list[int], literal: list[int]) -> tokenizers.Tokenizer:
+    """Byte-pair merging as the file lays it down; `special` and `literal` tokens are found before anything else."""
     vocab = {token: index for index, token in enumerate(tokens)}
     merges: list[Any] = [tuple(pair.split(" ")) for pair in _texts(file, "tokenizer.ggml.merges")]
     if len(vocab) < len(tokens) or any(len(pair) != 2 for pair in merges):
@@ -91,7 +91,8 @@ def _merger(file: GGUFFile, tokens: list[str], added: list[int]) -> tokenizers.T
     merger = tokenizers.Tokenizer(model)
     merger.pre_tokenizer = WORDS[words]()
     merger.decoder = decoders.ByteLevel()
-    merger.add_special_tokens([AddedToken(tokens[index], normalized=False, special=True) for index in added])
+    merger.add_special_tokens([AddedToken(tokens[index], normalized=False, special=True) for index in special])
+    merger.add_tokens([AddedToken(tokens[index], normalized=False, special=False) for index in literal])
     return merger
 
 

@@ -25,6 +25,13 @@ except ModuleNotFoundError as missing:
     if package == "engine":
         raise
     raise ModelError(f"A live model needs the package {package!r}, which is not installed; install it.") from None
+except (ImportError, OSError, MemoryError) as problem:
+    if (getattr(problem, "name", "") or "").startswith("engine"):
+        raise
+    raise ModelError(
+        f"The packages of a live model cannot be loaded ({' '.join(str(problem).split())[:120] or 'no memory'}); where "
+        "memory is short, close other programs."
+    ) from None
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 

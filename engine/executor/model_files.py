@@ -51,8 +51,8 @@ def present_model() -> Path | None:
     """
     named = os.environ.get("KVSCOPE_MODEL")
     if named:
-        path = Path(named).expanduser()
-        if not path.exists():
+        path = Path(os.path.expanduser(named))  # pathlib raises where there is no such user
+        if not os.path.exists(path):
             raise ModelError(f"KVSCOPE_MODEL is {named[-200:]!r}, where nothing is; {CHOICE}.")
         return path
     cached = _cached()
@@ -61,7 +61,7 @@ def present_model() -> Path | None:
 
 def _cached() -> Path:
     """Where the fetched model lies."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(base) / "kvscope" / Path(MEMBER).name
 
 

@@ -9,12 +9,14 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Protocol
 
+import numpy as np
 import torch
 
 from engine.batch import Batch, Row, StepOutput
 from engine.decoding.sampling import Draw, sample_token
 from engine.executor.attention import AttentionPlan, PagedAttention, attention_for
 from engine.executor.kv_tensors import KVShape, KVTensors
+from engine.executor.model_error import ModelError
 from engine.sequence import Sequence
 from engine.settings import Settings
 
@@ -47,7 +49,7 @@ class TorchExecutor:
 
     @torch.inference_mode()
     def execute(self, batch: Batch) -> StepOutput:
-        """Run one step; `duration` is measured."""
+        """Run one step; `duration` is measured. Raises ModelError where the model gives no numbers."""
         began = perf_counter()
         self.kv.copy(batch.swaps)
         self.kv.copy(batch.copies)
@@ -94,11 +96,23 @@ class TorchExecutor:
 
 def best_of(logits: torch.Tensor) -> list[int]:
     """The token with the largest logit of each row [S, vocabulary]; the first one where several are equal. numpy finds it
-    in a sixth of torch's time on the CPU; it does not know bfloat16."""
+    in a sixth of torch's time on the CPU; it does not know bfloat16.
+
+    Raises ModelError where that logit is no finite number: a row with a NaN has it there, because NaN counts as largest.
+    """
     if logits.device.type == "cpu":
-        logits = logits.float() if logits.dtype is torch.bfloat16 else logits
-        return [int(token) for token in logits.numpy().argmax(-1)]
-    best: list[int] = logits.argmax(-1).tolist()
+        rows = (logits.float() if logits.dtype is torch.bfloat16 else logits).numpy()
+        tokens = rows.argmax(-1)
+        are_numbers = bool(np.isfinite(rows[np.arange(len(rows)), tokens]).all())
+        best: list[int] = tokens.tolist()
+    else:
+        places = logits.argmax(-1, keepdim=True)
+        are_numbers = bool(logits.gather(-1, places).isfinite().all())
+        best = places[:, 0].tolist()
+    if not are_numbers:
+        raise ModelError(
+            "The model gives no numbers (its logits are not finite); its file may be damaged, get it again or choose another."
+        )
     return best
 
 

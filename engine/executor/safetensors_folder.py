@@ -12,13 +12,15 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 
-from engine.executor.llama_config import LlamaConfig
+from engine.executor.llama_config import LIMITS, LlamaConfig
 from engine.executor.model_error import ModelError
 
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 MAX_JSON = 64 << 20
 MAX_SHARDS = 1000
+MAX_NUMBER = 1e30
+"""Numbers of a config.json lie below it and, where one divides by them, above its reciprocal."""
 FLOATS = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
 
 
@@ -81,8 +83,12 @@ def folder_config(folder: Path) -> LlamaConfig:
         raise ModelError(f"config.json gives rope_scaling as {rope!r:.40}; it has to be an object.")
     rope = {"rope_theta": values.get("rope_theta"), **rope}
     theta = rope.get("rope_theta")
-    if theta is not None and type(theta) not in (int, float):
-        raise ModelError(f"config.json gives rope_theta as {theta!r:.40}; it has to be a number.")
+
+    def real(key: str, value: Any) -> float:
+        if type(value) not in (int, float) or not abs(value) < MAX_NUMBER:
+            raise ModelError(f"config.json gives {key} as {value!r:.40}; it has to be a number below {MAX_NUMBER:g}.")
+        return float(value)
+
     return LlamaConfig(
         vocab_size=number("vocab_size"),
         hidden_size=hidden,
@@ -92,10 +98,10 @@ def folder_config(folder: Path) -> LlamaConfig:
         num_kv_heads=number("num_key_value_heads", heads),
         head_dim=head_dim,
         max_position=number("max_position_embeddings"),
-        rope_theta=float(theta if theta is not None else 10_000.0),
-        rms_norm_eps=float(number("rms_norm_eps", 1e-6, (int, float))),
+        rope_theta=real("rope_theta", 10_000.0 if theta is None else theta),
+        rms_norm_eps=real("rms_norm_eps", number("rms_norm_eps", 1e-6, (int, float))),
         tied=values.get("tie_word_embeddings", False) is True,
-        rope_factors=rope_factors(rope, head_dim),
+        rope_factors=rope_factors(rope, min(head_dim, LIMITS["head_dim"])),
     )
 
 
@@ -107,20 +113,26 @@ def rope_factors(rope: Mapping[str, Any], head_dim: int) -> tuple[float, ...]:
     kind = rope.get("rope_type", rope.get("type", "default"))
     if kind == "default":
         return ()
-    keys = {"linear": ("factor",), "llama3": ("factor", "low_freq_factor", "high_freq_factor")}.get(kind)
+    kinds = {"linear": ("factor",), "llama3": ("factor", "low_freq_factor", "high_freq_factor")}
+    keys = kinds.get(kind) if isinstance(kind, str) else None
     if keys is None:
         raise ModelError(f"config.json stretches the context by {kind!r:.40}; default, linear and llama3 can be run.")
     numbers: list[Any] = [rope.get(key) for key in (*keys, "rope_theta")]
-    if not all(type(number) in (int, float) and number > 0 for number in numbers):
+    if not all(type(number) in (int, float) and 1 / MAX_NUMBER < number < MAX_NUMBER for number in numbers):
+        given = ", ".join(f"{number!r:.40}" for number in numbers)
         raise ModelError(
-            f"config.json gives {', '.join(keys)} and rope_theta as {numbers}; numbers above 0 are needed."
+            f"config.json gives {', '.join(keys)} and rope_theta as {given}; numbers above 0 are needed, at most "
+            f"{MAX_NUMBER:g}."
         )
     if kind == "linear":
         return (float(numbers[0]),) * (head_dim // 2)
     factor, low, high, theta = (float(number) for number in numbers)
     context = rope.get("original_max_position_embeddings")
-    if type(context) is not int or context < 1 or high <= low:
-        raise ModelError("config.json describes llama3 rotary positions without a context or with crossed bounds.")
+    if type(context) is not int or not 1 <= context <= LIMITS["max_position"] or high <= low:
+        raise ModelError(
+            "config.json describes llama3 rotary positions with crossed bounds, or original_max_position_embeddings "
+            f"is no whole number from 1 to {LIMITS['max_position']}."
+        )
     factors = []
     for pair in range(head_dim // 2):
         waves = context * theta ** (-2 * pair / head_dim) / (2 * torch.pi)

@@ -27,6 +27,10 @@ MAX_KEYS = 1 << 25
 """Most blocks, sequences or table slots of one trace; a cut makes arrays of that length."""
 MAX_INT = 2**31 - 1
 MAX_WORD = 10_000
+MAX_TOLD = 200
+"""Characters of a title or a remark."""
+TOLD = ("title", "remark")
+"""Fields of a header that say what a run is called and ran on; they belong to no run, and a run may do without."""
 COUNTS = {"two": 2, "three": 3}
 
 REQUEST_FIELDS: dict[str, tuple[tuple[type, ...], Any]] = {
@@ -67,9 +71,22 @@ def check_header(header: Any) -> dict[str, Any]:
     words = header.get("vocabulary", [])
     if not isinstance(words, list) or not all(isinstance(word, str) and len(word) <= MAX_WORD for word in words):
         raise TraceFileError(f"Header field 'vocabulary' is not a list of words of at most {MAX_WORD} characters.")
+    for name in TOLD:
+        text = header.get(name, "")
+        if not isinstance(text, str) or len(text) > MAX_TOLD or not text.isprintable():
+            raise TraceFileError(
+                f"Header field {name!r} is {show(text)}; it has to be one line of at most {MAX_TOLD} characters."
+            )
     if not all(isinstance(name, str) for name in header["tracks"]):
         raise TraceFileError("Header field 'tracks' holds something that is not a name.")
     return {**header, "tracks": [name for name in SPECS if name in header["tracks"]]}
+
+
+def told(title: str, remark: str) -> dict[str, str]:
+    """Fields for a header: what the run is called, and what it ran on where no setting says so. Of any text, what a header
+    may hold."""
+    plain = ("".join(letter if letter.isprintable() else " " for letter in text) for text in (title, remark))
+    return dict(zip(TOLD, (text.strip()[:MAX_TOLD] for text in plain), strict=True))
 
 
 def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:

@@ -76,10 +76,10 @@ def _replay(source: Source, traces: dict[str, Trace]) -> str:
 
     scenario = source.scenario
     if scenario is None:
-        blobs = [wire(trace, title=source.name, run_name=name) for name, trace in traces.items()]
+        blobs = [wire(trace, title=source.title, run_name=name) for name, trace in traces.items()]
     else:
         blobs = [run_bytes(scenario, name, trace) for name, trace in traces.items()]
-    title = source.name if scenario is None else scenario.title["en"]
+    title = source.title if scenario is None else scenario.title["en"]
     return offline_page(side_by_side(blobs, list(traces.values()), list(traces)), title=title)
 
 

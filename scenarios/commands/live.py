@@ -1,11 +1,15 @@
 """`live`: answers of a real model, computed on paged KV by the same scheduler as every simulated run."""
 
 import json
+import os
+import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from engine.live import LiveEngine
+from engine.live import NOT_LIVE, LiveEngine, check_settings
+from engine.presets import with_preset
 from engine.request import SamplingParams, SequenceStatus
 from engine.settings import Settings
 from scenarios.commands.inputs import add_set
@@ -18,7 +22,11 @@ from scenarios.prompts import check_prompts, read_prompts
 from scenarios.terminal import say, uninterrupted
 
 DEFAULTS = {"policy": "chunked", "block_size": 16, "num_blocks": 512, "max_num_batched_tokens": 256, "max_num_seqs": 64}
-"""What `--set` changes; prefixes are cached unless it says otherwise."""
+"""What `--set` changes; prefixes are cached unless it says otherwise. A preset decides that itself."""
+PRESET_POOL = 8_192
+"""Tokens of the memory under a preset, which has blocks of its own size."""
+
+CHANGE = "raise max_num_batched_tokens or choose policy chunked."
 
 
 class Interrupted(KeyboardInterrupt):
@@ -47,7 +55,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def execute(arguments: Namespace) -> int:
     if arguments.output is not None:
-        check_place(arguments.output, (".kvscope",), str(arguments.file or ""))
+        for source in _sources(arguments):
+            check_place(arguments.output, (".kvscope",), source)
     if arguments.prompts and arguments.file:
         raise ScenarioError("There are prompts and a file of prompts; give one or the other.")
     prompts = read_prompts(arguments.file) if arguments.file else check_prompts(arguments.prompts)
@@ -56,12 +65,14 @@ def execute(arguments: Namespace) -> int:
     from engine.executor.loaded_model import load_model
 
     with ProgressLine() as line:
-        line.show("loading the model")
+        # elsewhere an error about the model stays the only line
+        tell = line.show if sys.stderr.isatty() else _nobody
+        tell("loading the model")
         model = load_model(
             arguments.model,
             dtype=arguments.dtype,
             device=arguments.device,
-            progress=lambda done, total: line.show(f"fetching the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"),
+            progress=lambda done, total: tell(f"fetching the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"),
         )
         vocabulary = model.words if settings.kv_manager == "radix" and arguments.output is not None else ()
         live = model.engine(settings, vocabulary=vocabulary)
@@ -83,13 +94,23 @@ def execute(arguments: Namespace) -> int:
 
 
 def settings_of(changes: dict[str, str]) -> Settings:
-    """The settings of a run: small steps, so that prompts and answers mix, and a cache of prefixes. Raises SettingsError."""
-    given = {**DEFAULTS, **changes}
-    if "kv_capacity_tokens" in changes and "num_blocks" not in changes:
+    """The settings of a run: small steps, so that prompts and answers mix, and a cache of prefixes.
+
+    A preset comes before what is set beside it; of its settings those that no live run can have (`NOT_LIVE`) are left
+    out. Raises SettingsError.
+    """
+    own = {name: value for name, value in changes.items() if name != "preset"}
+    preset = with_preset({"preset": changes["preset"]}) if "preset" in changes else {}
+    given: dict[str, Any] = {**DEFAULTS, **{name: preset[name] for name in preset if name not in NOT_LIVE}, **own}
+    if preset and not {"num_blocks", "kv_capacity_tokens"} & own.keys():
+        given["kv_capacity_tokens"] = PRESET_POOL
+    if "kv_capacity_tokens" in given and "num_blocks" not in own:
         del given["num_blocks"]
-    if given.get("kv_manager", "paged") == "paged":
+    if not preset and given.get("kv_manager", "paged") == "paged":
         given = {"prefix_caching": True, **given}
-    return Settings.of(given)
+    settings = Settings.of(given)
+    check_settings(settings)
+    return settings
 
 
 def ask(live: LiveEngine, model: Any, prompts: list[str], arguments: Namespace) -> None:
@@ -107,11 +128,12 @@ def ask(live: LiveEngine, model: Any, prompts: list[str], arguments: Namespace) 
         live.submit(model.encode(prompt, arguments.raw) if prompt.strip() else (), sampling)
     if not live.has_work:
         first, *more = (live.why_refused(group) or "" for group in live.engine.groups)
-        raise ScenarioError(first + (f" None of the other {len(more)} can be served either." if more else ""))
+        raise ScenarioError(first + _neither(len(more)))
 
 
 def serve(live: LiveEngine, line: ProgressLine, interruption: Interruption) -> None:
-    """Step until every answer is there; what cannot go on, or is not wanted any more, is taken back."""
+    """Step until every answer is there; what cannot go on, or is not wanted any more, is taken back. Raises ScenarioError
+    when no request at all can be answered."""
     engine, num_tokens = live.engine, 0
     while live.has_work and not interruption.is_heard:
         batch = live.step()
@@ -119,13 +141,39 @@ def serve(live: LiveEngine, line: ProgressLine, interruption: Interruption) -> N
             break
         num_tokens += batch.num_emitted if batch is not None else 0
         line.show(f"{engine.num_done:,} of {len(engine.groups):,} requests, {num_tokens:,} tokens")
-    for group in engine.groups:
-        if group.status not in (SequenceStatus.FINISHED, SequenceStatus.REJECTED):
-            if not interruption.is_heard:
-                say(
-                    f"Request {group.request.request_id} can never run with these settings; raise max_num_batched_tokens."
-                )
-            live.abort(group.request.request_id)
+    left = [group for group in engine.groups if group.status not in (SequenceStatus.FINISHED, SequenceStatus.REJECTED)]
+    if left and not interruption.is_heard:
+        sentences = [
+            f"Request {group.request.request_id} can never run with these settings; {CHANGE}" for group in left
+        ]
+        if all(group.status is not SequenceStatus.FINISHED for group in engine.groups):
+            raise ScenarioError(sentences[0] + _neither(len(engine.groups) - 1))
+        for sentence in sentences:
+            say(sentence)
+    for group in left:
+        live.abort(group.request.request_id)
+
+
+def _neither(num_others: int) -> str:
+    if num_others < 2:
+        return " The other one cannot be served either." if num_others else ""
+    return f" None of the other {num_others:,} can be served either."
+
+
+def _sources(arguments: Namespace) -> list[str]:
+    """The files that are read, which are never written over: the prompts, and the model, where it is named."""
+    sources = [str(arguments.file or "")]
+    named = arguments.model or os.environ.get("KVSCOPE_MODEL")
+    if named:
+        model = os.path.expanduser(named)
+        sources.append(model)
+        with suppress(OSError, ValueError):
+            sources += [entry.path for entry in os.scandir(model)]
+    return sources
+
+
+def _nobody(text: str) -> None:
+    """Nobody is told."""
 
 
 def _say_refusals(live: LiveEngine) -> None:

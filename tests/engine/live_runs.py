@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.batch import Batch, StepOutput
-from engine.live import LiveEngine
+from engine.live import NOT_LIVE, LiveEngine
 from engine.loop import trace_header
 from engine.request import SamplingParams, SequenceStatus
 from engine.settings import CHOICES, Settings
@@ -43,7 +43,7 @@ class Clock:
 @st.composite
 def live_settings(draw: Any) -> Settings:
     """All policies, managers and orders, mostly with little memory."""
-    names = set(CHOICES) - {"over_budget", "kv_manager"}
+    names = set(CHOICES) - {"over_budget", "kv_manager", *NOT_LIVE}
     values = {name: draw(st.sampled_from(CHOICES[name])) for name in sorted(names)}
     values["kv_manager"] = draw(st.sampled_from(["paged", "paged", "max", "radix"]))
     values |= {

@@ -13,7 +13,7 @@ from engine.live import LiveEngine
 from engine.prediction import predict
 from engine.request import FinishReason, SamplingParams, SequenceStatus
 from engine.script import replay
-from engine.settings import Settings
+from engine.settings import Settings, SettingsError
 from engine.trace.endings import finish_reasons
 from engine.trace.trace import Trace
 from tests.engine.live_runs import STOP, live_run, live_settings
@@ -118,6 +118,33 @@ def test_a_request_keeps_the_time_at_which_it_was_asked() -> None:
     asked = live.submit([1], SamplingParams(max_tokens=1), arrived=2.0)
     later = live.submit([1], SamplingParams(max_tokens=1), arrived=9.0)
     assert (asked.request.arrival_time, later.request.arrival_time) == (2.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"keep_unwritten": True}, "keep_unwritten is true, which keeps blocks known that no model has written"),
+        ({"kv_manager": "oracle"}, "kv_manager is 'oracle', which knows how long an answer gets"),
+        ({"max_steps": 2}, "max_steps is 2, which means something in simulated runs only; leave it out of a live one."),
+        ({"step_time": 1.0}, "step_time is 1.0, which means"),
+        ({"hardware": "H100-80GB"}, "hardware is 'H100-80GB', which means"),
+        ({"num_blocks": 8, "num_host_blocks": 4}, "num_host_blocks is 4, which means"),
+    ],
+)
+def test_what_no_live_run_can_have_is_refused_in_a_sentence(values: dict, words: str) -> None:
+    with pytest.raises(SettingsError) as problem:
+        LiveEngine(Settings.of(values), OneSecond())
+    assert words in str(problem.value)
+
+
+def test_a_script_may_keep_what_no_model_has_written() -> None:
+    """The settings of a live run with those of vLLM V1: its script runs, because its tokens are known."""
+    live = LiveEngine(Settings(block_size=4, num_blocks=8, prefix_caching=True), OneSecond())
+    live.submit([1, 2, 3, 4, 5], SamplingParams(max_tokens=3))
+    while live.step() is not None:
+        pass
+    again = replace(live.script(), settings=live.settings.with_(keep_unwritten=True))
+    assert replay(again).num_steps == live.trace().num_steps == 3
 
 
 def test_an_engine_whose_model_failed_has_no_more_work() -> None:

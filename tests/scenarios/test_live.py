@@ -4,68 +4,24 @@ import json
 import signal
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from engine.batch import Batch, StepOutput
 from engine.executor.model_error import ModelError
 from engine.live import LiveEngine
-from engine.settings import Settings
+from engine.presets import PRESETS
+from engine.presets import settings_of as settings_of_preset
 from engine.trace.trace import Trace
 from scenarios.__main__ import main
+from scenarios.commands import live
 from scenarios.commands.live import settings_of
+from scenarios.commands.progress import ProgressLine
 from scenarios.prompts import read_prompts
 from tests.scenarios.command import json_of, sentence
+from tests.scenarios.parrot import Parrot
 
-EOS = 0
-ANSWER = "ok!"
 ROOMY = ("--set", "num_blocks=64")
-
-
-class Parrot:
-    """A model of characters: answers "ok!" and stops. In step `interrupted_at` Ctrl-C is pressed."""
-
-    name, device, dtype, context, stop_token_ids = "parrot", "cpu", "float32", 100, (EOS,)
-    interrupted_at = -1
-
-    @property
-    def words(self) -> list[str]:
-        return [chr(code) for code in range(128)]
-
-    def encode(self, prompt: str, raw: bool = False) -> list[int]:
-        return list(prompt.encode()) if raw else [1, *prompt.encode(), 2]
-
-    def decode(self, token_ids: list[int]) -> str:
-        return bytes(token for token in token_ids if token != EOS).decode()
-
-    def engine(self, settings: Settings, *, vocabulary: Any = ()) -> LiveEngine:
-        return LiveEngine(settings.with_(max_model_len=self.context), self, vocabulary=vocabulary)
-
-    def execute(self, batch: Batch) -> StepOutput:
-        if batch.step == self.interrupted_at:
-            signal.raise_signal(signal.SIGINT)
-        return StepOutput(0.5, [self._next(row) for row in batch.rows])
-
-    def _next(self, row: Any) -> list[int]:
-        known = row.start + row.num_tokens - row.sequence.group.prompt_len
-        return [[*ANSWER.encode(), EOS][known]] * row.num_samples
-
-
-@pytest.fixture
-def parrot(monkeypatch: pytest.MonkeyPatch) -> Parrot:
-    model = Parrot()
-    module = ModuleType("engine.executor.loaded_model")
-    module.load_model = lambda path=None, **options: _load(model, path)  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    return model
-
-
-def _load(model: Parrot, path: Path | None) -> Parrot:
-    if path is not None:
-        raise ModelError(f"There is no model at {str(path)!r}; choose a .gguf file or a folder with config.json.")
-    return model
 
 
 def test_the_report_has_an_entry_for_every_prompt(parrot: Parrot, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,7 +105,98 @@ def test_the_first_ctrl_c_ends_the_step_and_prints_what_is_there(
 def test_a_request_that_can_never_run_is_named(parrot: Parrot, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--set", "policy=continuous", "--set", "max_num_batched_tokens=4", "--set", "over_budget=wait"]
     assert main(["live", "hi", "hello", *options]) == 0
-    assert capsys.readouterr().err == ("Request r1 can never run with these settings; raise max_num_batched_tokens.\n")
+    assert capsys.readouterr().err == (
+        "Request r1 can never run with these settings; raise max_num_batched_tokens or choose policy chunked.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("prompts", "words"),
+    [
+        (["hello"], "raise max_num_batched_tokens or choose policy chunked."),
+        (["hello", "hello"], "policy chunked. The other one cannot be served either."),
+        (["hello", "", "hello"], "policy chunked. None of the other 2 can be served either."),
+    ],
+)
+def test_when_no_request_can_ever_run_the_input_is_bad(
+    parrot: Parrot, capsys: pytest.CaptureFixture[str], tmp_path: Path, prompts: list[str], words: str
+) -> None:
+    """5 letters in chat format are 7 tokens, and a step has 4."""
+    options = ["--set", "policy=continuous", "--set", "max_num_batched_tokens=4", "--set", "over_budget=wait"]
+    path = tmp_path / "live.kvscope"
+    said = sentence(capsys, "live", *prompts, *options, "-o", path)
+    assert said.startswith("Request r0 can never run with these settings;") and said.endswith(words)
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_decides_as_for_a_simulated_run(parrot: Parrot, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    """All that it sets, but nothing that no model can have; 8,192 tokens in blocks of its size."""
+    told = json_of(capsys, "live", "hi", "--set", f"preset={name}")
+    assert told["requests"][0]["outputs"][0]["text"] == "ok!"
+    chosen, preset = told["settings"], settings_of_preset(name, kv_capacity_tokens=8_192).as_dict()
+    differ = {"policy", "max_num_batched_tokens", "max_num_seqs"} - PRESETS[name].settings.keys()
+    differ |= {"max_model_len", "keep_unwritten", "swap_sharing"}
+    assert {key for key in chosen if chosen[key] != preset[key]} <= differ
+    assert (chosen["keep_unwritten"], chosen["swap_sharing"]) == (False, "kept")
+    assert told["kv"]["blocks"] * chosen["block_size"] == 8_192
+
+
+def test_what_is_set_beside_a_preset_wins() -> None:
+    chosen = settings_of({"max_num_seqs": "5", "preset": "vllm-v1", "num_blocks": "9"})
+    assert (chosen.max_num_seqs, chosen.pool_blocks, chosen.null_block) == (5, 9, True)
+
+
+def test_the_run_begins_with_its_first_request(
+    parrot: Parrot, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine is there at 0 s, the prompts come at 7 s and later; four steps of half a second begin at 10 s."""
+    times = iter([0.0, 7.0, 8.0, *[10.0] * 99])
+    monkeypatch.setattr(
+        parrot,
+        "engine",
+        lambda settings, vocabulary=(): LiveEngine(
+            settings.with_(max_model_len=100), parrot, clock=lambda: next(times)
+        ),
+    )
+    told = json_of(capsys, "live", "hi", "hello")
+    assert told["duration_s"] == 5.0  # 10 + 4 / 2 - 7
+
+
+def test_while_a_model_is_fetched_nothing_is_told_but_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, parrot: Parrot, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fetch(path: Path | None = None, *, progress: Any, **options: Any) -> Parrot:
+        for done in range(5):
+            progress(done, 5)
+        raise ModelError("The model could not be fetched.")
+
+    monkeypatch.setattr(sys.modules["engine.executor.loaded_model"], "load_model", fetch)
+    monkeypatch.setattr(live, "ProgressLine", _HastyLine)
+    assert sentence(capsys, "live", "hi") == "The model could not be fetched."
+
+
+class _HastyLine(ProgressLine):
+    """Every time is right for the next line."""
+
+    def __init__(self) -> None:
+        super().__init__(clock=iter(range(0, 10_000, 10)).__next__)
+
+
+def test_a_run_is_not_saved_over_its_model(
+    parrot: Parrot, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither over the file nor, by a link, over a part of a folder."""
+    model, folder, link = tmp_path / "model.kvscope", tmp_path / "folder", tmp_path / "link.kvscope"
+    model.write_bytes(b"GGUF")
+    folder.mkdir()
+    (folder / "model.safetensors").write_bytes(b"weights")
+    link.symlink_to(folder / "model.safetensors")
+    assert "is the input itself" in sentence(capsys, "live", "hi", "--model", model, "-o", model)
+    assert "is the input itself" in sentence(capsys, "live", "hi", "--model", folder, "-o", link)
+    monkeypatch.setenv("KVSCOPE_MODEL", str(model))
+    assert "is the input itself" in sentence(capsys, "live", "hi", "-o", model)
+    assert model.read_bytes() == b"GGUF"
 
 
 def test_a_live_run_is_saved_and_read_again(parrot: Parrot, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -176,6 +223,8 @@ def test_prompts_come_from_a_file(parrot: Parrot, capsys: pytest.CaptureFixture[
     lines.write_text("one\n\n  two 😀\n", encoding="utf-8")
     texts.write_text('["one\\ntwo", "three"]')
     assert read_prompts(lines) == ["one", "  two 😀"]
+    lines.write_bytes("a\u2028b\r\nc\x0cd\x85e\u0085f\x1cg\r\n\r\nh\u2029".encode())
+    assert read_prompts(lines) == ["a\u2028b", "c\x0cd\x85e\u0085f\x1cg", "h\u2029"]
     assert [request["prompt"] for request in json_of(capsys, "live", "--file", texts)["requests"]] == [
         "one\ntwo",
         "three",
@@ -189,7 +238,12 @@ def test_prompts_come_from_a_file(parrot: Parrot, capsys: pytest.CaptureFixture[
         (["hi", "--file", "x"], "There are prompts and a file of prompts; give one or the other."),
         (["--file", "missing.txt"], "'missing.txt' is no file; give a file with one prompt a line"),
         ([""], "The prompt is empty; write at least one word."),
-        (["", "x" * 99], "None of the other 1 can be served either."),
+        (["", "x" * 99], "write at least one word. The other one cannot be served either."),
+        (["", "x" * 99, " "], "None of the other 2 can be served either."),
+        (["hi", "--set", "preset=nope"], "there is no preset 'nope'; known are vllm-v1"),
+        (["hi", "--set", "keep_unwritten=true"], "keep_unwritten is true, which keeps blocks known that no model has"),
+        (["hi", "--set", "max_steps=2"], "max_steps is 2, which means something in simulated runs only"),
+        (["hi", "--set", "preset=vllm-v1", "--set", "step_time=1"], "step_time is 1.0, which means something in"),
         (["hi", "--max-tokens", "0"], "argument --max-tokens: '0' is no whole number from 1 to"),
         (["hi", "--n", "65"], "argument --n: '65' is no whole number from 1 to 64"),
         (["hi", "--temperature", "nan"], "argument --temperature: 'nan' is no number from 0 to 100"),

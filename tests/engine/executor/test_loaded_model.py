@@ -51,6 +51,41 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: st
     monkeypatch.setattr(importlib.import_module("engine.executor"), "loaded_model", loaded_model)
 
 
+@pytest.mark.parametrize(
+    ("problem", "words"),
+    [
+        (
+            ImportError("libtorch_cpu.so: failed to map segment\nfrom shared object"),
+            "failed to map segment from shared",
+        ),
+        (OSError("cannot allocate memory in static TLS block"), "cannot allocate memory"),
+        (MemoryError(), "no memory"),
+    ],
+)
+def test_packages_that_do_not_fit_into_memory_cost_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, problem: Exception, words: str
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("engine.executor")]:
+        if name not in ("engine.executor", "engine.executor.model_error"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(sys, "meta_path", [_Fails(problem), *sys.meta_path])
+    with pytest.raises(ModelError, match=rf"cannot be loaded \(.*{words}.*\); where memory is short, close other"):
+        importlib.import_module("engine.executor.loaded_model")
+    monkeypatch.setattr(importlib.import_module("engine.executor"), "loaded_model", loaded_model)
+
+
+class _Fails:
+    """Finds torch, and fails."""
+
+    def __init__(self, problem: Exception) -> None:
+        self._problem = problem
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "torch":
+            raise self._problem
+
+
 @pytest.fixture(scope="module")
 def model() -> LoadedModel:
     path = present_model()

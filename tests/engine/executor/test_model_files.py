@@ -135,3 +135,17 @@ def test_a_model_of_the_users_own_goes_before_the_cache(tmp_path, monkeypatch) -
     monkeypatch.setenv("KVSCOPE_MODEL", str(tmp_path / "gone"))
     with pytest.raises(ModelError, match=r"KVSCOPE_MODEL is .*gone', where nothing is"):
         default_model()
+
+
+@pytest.mark.parametrize("name", ["~nobodyx/x", "/tmp/" + "a" * 5000, "a\nb"])
+def test_a_name_that_can_be_no_file_costs_the_same_sentence(monkeypatch, name) -> None:
+    monkeypatch.setenv("KVSCOPE_MODEL", name)
+    with pytest.raises(ModelError, match="where nothing is; set KVSCOPE_MODEL to"):
+        default_model()
+
+
+def test_without_a_home_the_cache_is_asked_for(monkeypatch) -> None:
+    """A user without a home: `~` stays as it is and names a folder here."""
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    assert present_model() is None

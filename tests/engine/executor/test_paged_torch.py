@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the live engine needs torch")
 
 from engine.batch import Batch, StepOutput
+from engine.executor.model_error import ModelError
 from engine.executor.paged_torch import TorchExecutor, best_of, tokens_of
 from engine.live import LiveEngine
 from engine.loop import Engine
@@ -197,6 +198,28 @@ def test_500_requests_at_once_are_answered_one_after_the_other_and_who_can_never
 def test_the_best_token_is_the_first_one_of_the_largest_logit(dtype):
     logits = torch.tensor([[0.0, 2.0, -1.0, 2.0], [-3.0, -2.0, -2.0, -5.0]], dtype=dtype)
     assert best_of(logits) == [1, 1]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_logits_that_are_no_numbers_cost_a_sentence(dtype, bad):
+    logits = torch.tensor([[0.0, 2.0, -1.0], [-3.0, bad, float("-inf")]], dtype=dtype)
+    assert best_of(logits[:1]) == [1]
+    with pytest.raises(ModelError, match=r"gives no numbers .* its file may be damaged"):
+        best_of(logits)
+
+
+@pytest.mark.parametrize("params", [GREEDY, SamplingParams(temperature=0.7), SamplingParams(temperature=0.7, top_k=5)])
+def test_a_model_with_damaged_weights_ends_the_run_with_a_sentence(monkeypatch, params):
+    damaged = TinyLlama(TinyShape())
+    forward = damaged.forward
+    monkeypatch.setattr(damaged, "forward", lambda *given: forward(*given) * float("nan"))
+    settings = Settings(num_blocks=16, block_size=4)
+    live = LiveEngine(settings, TorchExecutor(damaged, settings))
+    live.submit(prompt(5), params)
+    with pytest.raises(ModelError, match="gives no numbers"):
+        live.step()
+    assert not live.has_work
 
 
 def test_every_step_has_a_measured_duration():

@@ -102,6 +102,17 @@ def test_a_tensor_that_a_plain_decoder_has_not_is_named(tmp_path) -> None:
         ({"rope_scaling": {"rope_type": "yarn"}}, "stretches the context by 'yarn'"),
         ({"rope_scaling": {"rope_type": "linear"}}, "numbers above 0 are needed"),
         ({"rope_scaling": [1]}, "rope_scaling"),
+        ({"rope_theta": 10**400}, "rope_theta as 10000.* below 1e\\+30"),
+        ({"rope_theta": float("inf")}, "rope_theta as inf; it has to be a number below"),
+        ({"rms_norm_eps": 10**400}, "rms_norm_eps as 1000.* has to be a number below"),
+        ({"rms_norm_eps": float("nan")}, "rms_norm_eps as nan; it has to be a number below"),
+        ({"rope_scaling": {"rope_type": ["x"]}}, r"stretches the context by \['x'\]"),
+        ({"rope_scaling": {"rope_type": "linear", "factor": 10**400}}, "numbers above 0 are needed, at most"),
+        ({"rope_scaling": {**LLAMA3, "factor": float("inf")}}, "numbers above 0 are needed, at most"),
+        ({"rope_theta": 1e-320, "rope_scaling": LLAMA3}, "numbers above 0 are needed, at most"),
+        ({"rope_scaling": {**LLAMA3, "original_max_position_embeddings": 10**400}}, "is no whole number from 1 to"),
+        ({"rope_scaling": LLAMA3}, "is no whole number from 1 to"),
+        ({"head_dim": 10**15, "rope_scaling": {"rope_type": "linear", "factor": 2}}, "head_dim is 1000000000000000"),
     ],
 )
 def test_a_config_that_cannot_be_run_is_refused_in_a_sentence(tmp_path, values, message) -> None:
