@@ -89,6 +89,11 @@ def told(title: str, remark: str) -> dict[str, str]:
     return dict(zip(TOLD, (text.strip()[:MAX_TOLD] for text in plain), strict=True))
 
 
+def run_of(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header without what it is called."""
+    return {name: value for name, value in header.items() if name not in TOLD}
+
+
 def check_requests(entries: list[Any]) -> tuple[list[dict[str, Any]], int]:
     """The requests with their known fields only, and the number of sequences of all of them."""
     requests: list[dict[str, Any]] = []

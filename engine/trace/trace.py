@@ -17,10 +17,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from engine.trace import codec
+from engine.trace import check, codec
 from engine.trace.check import (
     MAX_KEYS,
-    TOLD,
     TraceFileError,
     add_answers,
     check_decisions,
@@ -131,8 +130,8 @@ class Trace:
     @cached_property
     def run_id(self) -> str:
         """Hash of everything that the run is, however it was cut into chunks and whatever it is called: 16 hex digits."""
-        header = {name: value for name, value in self.header.items() if name not in TOLD}
-        digest = hashlib.sha256(json.dumps([header, self.requests, self.num_events], sort_keys=True).encode())
+        what = (check.run_of(self.header), self.requests, self.num_events)
+        digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode())
         for name, track in self.tracks.items():
             digest.update(name.encode())
             for column in (*track.columns.values(), *(() if track.keys is None else (track.keys,))):

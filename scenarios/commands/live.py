@@ -12,6 +12,7 @@ from engine.live import NOT_LIVE, LiveEngine, check_settings
 from engine.presets import with_preset
 from engine.request import SamplingParams, SequenceStatus
 from engine.settings import Settings
+from engine.trace.check import told
 from scenarios.commands.inputs import add_set
 from scenarios.commands.interruption import Interruption
 from scenarios.commands.output import check_place, whole_file
@@ -76,6 +77,7 @@ def execute(arguments: Namespace) -> int:
         )
         vocabulary = model.words if settings.kv_manager == "radix" and arguments.output is not None else ()
         live = model.engine(settings, vocabulary=vocabulary)
+        live.header.update(told("A live run", f"{model.name} · {model.device}, {model.dtype}"))
         with Interruption() as interruption:
             ask(live, model, prompts, arguments)
             serve(live, line, interruption)
@@ -85,10 +87,10 @@ def execute(arguments: Namespace) -> int:
         if arguments.output is not None:
             with whole_file(arguments.output) as draft:
                 trace.save(draft)
-        told = report(model, live, trace, prompts)
-        print(json.dumps(told, indent=1, allow_nan=False) if arguments.json else text(told), flush=True)
+        found = report(model, live, trace, prompts)
+        print(json.dumps(found, indent=1, allow_nan=False) if arguments.json else text(found), flush=True)
     if interruption.is_heard:
-        num_done = sum(request["latency_s"] is not None for request in told["requests"])
+        num_done = sum(request["latency_s"] is not None for request in found["requests"])
         raise Interrupted(f"Stopped; {num_done} of {len(prompts)} requests are complete.")
     return 0
 

@@ -21,7 +21,7 @@ RECORD = """(() => {
     const from = corner(x - ink.actualBoundingBoxLeft, y - ink.actualBoundingBoxAscent);
     const to = corner(x + ink.actualBoundingBoxRight, y + ink.actualBoundingBoxDescent);
     const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]) * matrix.d;
-    (this.canvas.drawnTexts ??= []).push({text: String(text), left: from.x, top: from.y, right: to.x, bottom: to.y, size});
+    (this.canvas.drawnTexts ??= []).push({text: String(text), left: from.x, top: from.y, right: to.x, bottom: to.y, size, fill: this.fillStyle});
   };
 })()"""
 """`canvas.drawnTexts`: boxes in pixels of the canvas, which are not those of the page on a sharp screen."""

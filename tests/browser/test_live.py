@@ -5,66 +5,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from engine.executor.model_error import ModelError
 from engine.executor.model_files import default_model
 from tests.app_server import serving
 from tests.browser import drawn_text
 from tests.browser.drawn_text import ON_PAGE
-from tests.browser.live_page import start_button
+from tests.browser.live_page import (
+    SLOW,
+    add,
+    event_of,
+    expect_more,
+    opened,
+    press,
+    show_answers,
+    words_of,
+)
 
 ANSWER = "Because light is scattered."
-SLOW = 60_000
-"""Milliseconds for what a real model does on a machine that has other work."""
 
 
 FADING = 1_500
 """Milliseconds after which Streamlit's grey is complete."""
-
-
-def event_of(player: Locator) -> int:
-    return int(player.get_attribute("data-event") or "")
-
-
-def words_of(page: Page) -> Locator:
-    """The picture of what is in the blocks; its label says the words."""
-    return page.locator('[data-panel="words"] canvas')
-
-
-def opened(context: BrowserContext, address: str) -> Page:
-    page = context.new_page()
-    page.goto(address)
-    start_button(page, SLOW)
-    return page
-
-
-def press(page: Page, key: str) -> None:
-    page.locator(".kv").focus()
-    page.keyboard.press(key)
-
-
-def add(page: Page, prompt: str) -> None:
-    page.locator("[class*=st-key-popover-more-] button").first.click()
-    page.locator(".st-key-live-more-prompt textarea").fill(prompt)
-    page.get_by_role("button", name="Add", exact=True).click()
-
-
-def show_answers(page: Page) -> None:
-    page.locator("[class*=st-key-popover-answers-] button").first.click()
-
-
-def expect_more(page: Page) -> None:
-    """The run has gone on by some iterations, whatever the player shows."""
-    length = page.locator(".kv-where span").last
-    now = length.inner_text()
-    expect(length).not_to_have_text(now, timeout=SLOW)
-
-
-def expect_answered(page: Page) -> None:
-    """Nothing runs any more, the script of the page neither: it would put up the bar once more."""
-    expect(page.locator(".st-key-live-state")).to_have_text("All is answered")
-    expect(page.locator('.stApp[data-test-script-state="notRunning"]')).to_be_visible()
 
 
 def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_path: Path) -> None:
@@ -92,7 +55,7 @@ def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_
         expect(second.locator("button")).to_have_count(0)
         assert second.bounding_box() == place, "nothing jumps when the button goes"
         show_answers(page)
-        add(page, "And the sea?")
+        add(page, "And the sea?\n")
         expect_more(page)
         assert event_of(player) == left
         press(page, "End")
@@ -124,34 +87,6 @@ def test_a_run_is_followed_left_and_followed_again(context: BrowserContext, tmp_
         page.locator(".st-key-live-back button").click()
         expect(panes).to_have_count(0)
         expect(words_of(page)).to_have_attribute("aria-label", re.compile(ANSWER))
-
-
-def test_what_is_typed_is_asked_by_the_very_next_click(context: BrowserContext, tmp_path: Path) -> None:
-    with serving(tmp_path / "log.txt", "tests/browser/live_app.py") as address:
-        page = opened(context, address)
-        bottom = page.locator(".free-blocks").evaluate("node => node.getBoundingClientRect().bottom")
-        assert bottom < 720, "three prompts and the memory fit the window"
-        page.get_by_label("Prompt B").fill("What is snow?")
-        page.get_by_label("Longest answer").fill("3")
-        # the focus leaves the field only with this press
-        page.locator(".st-key-live-start button").click()
-        player = page.locator('.kv[data-ready="true"]')
-        expect(player).to_have_accessible_name("Player: Own prompts on a real model")
-        # the same fields wait in the bar for the next run
-        expect_answered(page)
-        page.locator("[class*=st-key-popover-prompts-] button").first.click()
-        expect(page.get_by_label("Prompt B")).to_have_value("What is snow?")
-        expect(page.get_by_label("Longest answer")).to_have_value("3")
-        page.get_by_label("Prompt C").fill("What is hail?")
-        page.locator(".st-key-live-start button").click()
-        expect(page.locator(".st-key-live-end button")).to_be_visible()
-        expect_answered(page)
-        show_answers(page)
-        expect(page.locator(".st-key-asked-B")).to_contain_text("What is snow?")
-        expect(page.locator(".st-key-asked-C")).to_contain_text("What is hail?")
-        expect(page.locator(".st-key-times-C")).to_have_text(
-            re.compile(r"3 tokens · first after [\d,]+ ms · finished after [\d.]+ s")
-        )
 
 
 def test_what_is_not_taken_is_said_beside_the_bar_and_a_new_run_replaces_the_old_one_in_peace(

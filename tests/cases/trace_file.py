@@ -50,7 +50,7 @@ CODES = (
 # of the gallery, which are drawn of the catalogue and never of a file.
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|unsafe_allow_html"
-    r"|st\.html\((?!_[A-Z_]+(?:, unsafe_allow_javascript=True)?\)|script\(page, wanted\))"
+    r"|st\.html\((?!_[A-Z_]+(?:, unsafe_allow_javascript=True)?\)|script\(page, wanted\)|squares\(first, end\))"
     r'|DOMParser(?!\(\)\.parseFromString\(data, "image/svg\+xml"\))'
 )
 NUMBER_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.trace.check import told
+from engine.trace.trace import Trace
 from scenarios.__main__ import main
 from scenarios.commands.output import check_place, whole_file
 from scenarios.fields import ScenarioError
@@ -49,6 +51,17 @@ def test_a_saved_run_becomes_an_offline_replay(capsys: pytest.CaptureFixture[str
     json_of(capsys, "export", "three-wastes", "-o", saved, "--run", "oracle")
     assert json_of(capsys, "export", saved, "--html", page)["runs"] == ["oracle"]
     assert "<title>three-wastes</title>" in page.read_text(encoding="utf-8")
+
+
+def test_a_saved_run_with_a_title_of_its_own_is_headed_by_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    saved, page = tmp_path / "run.kvscope", tmp_path / "run.html"
+    json_of(capsys, "export", "three-wastes", "-o", saved, "--run", "oracle")
+    trace = Trace.load(saved)
+    Trace.of({**trace.header, **told("<i>Mine</i>", "a model")}, trace.chunks()).save(saved)
+    assert json_of(capsys, "export", saved, "--html", page)["runs"] == ["oracle"]
+    assert "<title>&lt;i&gt;Mine&lt;/i&gt;</title>" in page.read_text(encoding="utf-8")
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from time import monotonic, sleep
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextArea
 
 from tests.viz.app_pages import open_page
 from tests.viz.parrot import Parrot
 from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import Ready
-from viz.pages.parts.live_runs import LiveRun
+from viz.pages.parts.live_runs import LiveRun, LiveState
 
 LIVE = "viz/pages/live.py"
 ROOMY = live_controls.SETTINGS.with_(num_blocks=100)
@@ -41,3 +42,17 @@ def soon(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert monotonic() < end, "it did not come to that"
         sleep(0.005)
+
+
+def prompts(app: AppTest) -> list[str]:
+    return [area.value for area in areas(app)]
+
+
+def areas(app: AppTest) -> list[TextArea]:
+    return [area for area in app.text_area if area.label != "Prompt"]
+
+
+def answered(app: AppTest) -> AppTest:
+    app.button(key="live-start").click().run()
+    soon(lambda: run_of(app).state is LiveState.IDLE)
+    return app.run()

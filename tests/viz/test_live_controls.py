@@ -1,133 +1,25 @@
-"""What the Live page asks: presets and prompts as fields, settings that a real run can have, and refusals in one sentence."""
+"""What the Live page may be asked: settings that a real run can have, and refusals in one sentence."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import TextArea
 
 from engine.executor import model_files
 from engine.request import SamplingParams
 from engine.settings import SettingsError
 from tests import pictures
 from tests.viz.app_pages import open_page, texts
-from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
+from tests.viz.live_pages import LIVE, ROOMY, answered, areas, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
-from viz.pages.parts import live_controls, live_model, live_prompts
+from viz.pages.parts import live_controls, live_model
 from viz.pages.parts.live_model import ModelServing, Ready
-from viz.pages.parts.live_presets import PRESETS
-from viz.pages.parts.live_prompts import MAX_PROMPTS
 from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Ask
-
-
-def prompts(app: AppTest) -> list[str]:
-    return [area.value for area in areas(app)]
-
-
-def areas(app: AppTest) -> list[TextArea]:
-    return [area for area in app.text_area if area.label != "Prompt"]
 
 
 def fields(app: AppTest) -> set[str]:
     """Names of all settings in the form, as its labels say them."""
     widgets = [*app.text_input, *app.selectbox, *app.checkbox]
     return {widget.label.split("`")[1] for widget in widgets if "`" in widget.label}
-
-
-def boxes(app: AppTest) -> list[str]:
-    """Labels of the popovers in the bar."""
-    return [block.proto.popover.label for block in app.get("popover")]
-
-
-def answered(app: AppTest) -> AppTest:
-    app.button(key="live-start").click().run()
-    soon(lambda: run_of(app).state is LiveState.IDLE)
-    return app.run()
-
-
-def test_a_preset_fills_the_fields_and_its_prompts_can_be_changed(parrot: Parrot) -> None:
-    app = opened()
-    assert prompts(app) == ["Why is the sky blue?", "What is rain?", "Write one line about a river."]
-    app.pills[0].select("Four samples of one prompt").run()
-    assert prompts(app) == list(PRESETS["Four samples of one prompt"].prompts)
-    assert [field.value for field in app.number_input] == [32, 4, 0.8, 0]
-    app.button(key="live-more-prompts").click().run()
-    areas(app)[1].set_value("And why?").run()
-    answered(app)
-    assert not app.exception
-    assert [(a.prompt, len(a.texts)) for a in run_of(app).answers] == [
-        ("Write the first line of a story about the sea.", 4),
-        ("And why?", 4),
-    ]
-    next(button for button in app.button if button.label == "Remove").click().run()
-    assert prompts(app) == ["And why?"]
-
-
-def test_what_is_typed_just_before_start_is_asked(parrot: Parrot) -> None:
-    """Nothing has run between the typing and the press: the callback of the button reads the fields."""
-    app = opened()
-    areas(app)[1].set_value("What is snow?")
-    app.number_input[0].set_value(3)
-    app.number_input[1].set_value(2)
-    answered(app)
-    assert not app.exception
-    assert [(answer.prompt, answer.num_tokens) for answer in run_of(app).answers] == [
-        ("Why is the sky blue?", 6),
-        ("What is snow?", 6),
-        ("Write one line about a river.", 6),
-    ]
-    assert prompts(app)[1] == "What is snow?"
-    assert [field.value for field in app.number_input] == [3, 2, 0.0, 0]
-
-
-@pytest.mark.parametrize("button", ["live-more-prompts", "live-prompt-0-2-less"])
-def test_what_is_typed_just_before_a_prompt_comes_or_goes_is_kept(parrot: Parrot, button: str) -> None:
-    app = opened()
-    areas(app)[0].set_value("What is snow?")
-    app.button(key=button).click().run()
-    assert prompts(app)[:2] == ["What is snow?", "What is rain?"]
-
-
-def test_the_fields_are_on_the_page_before_a_run_and_in_the_bar_beside_one(parrot: Parrot) -> None:
-    app = opened()
-    assert len(prompts(app)) == 3 and "Prompts" not in boxes(app)
-    parrot.gate.clear()
-    app.button(key="live-start").click().run()
-    assert prompts(app) == []
-    parrot.gate.set()
-    soon(lambda: run_of(app).state is LiveState.IDLE)
-    app.run()
-    assert len(prompts(app)) == 3 and "Prompts" in boxes(app)
-    assert "KV blocks" not in texts(app)
-
-
-def test_the_preset_that_is_chosen_gives_its_prompts_back_when_it_is_pressed_again(parrot: Parrot) -> None:
-    app = opened()
-    areas(app)[0].set_value("What is snow?").run()
-    app.pills[0].unselect("Three short questions").run()
-    assert prompts(app)[0] == "Why is the sky blue?"
-    assert app.pills[0].value == "Three short questions"
-
-
-def test_there_are_at_most_eight_prompts_and_at_least_one(parrot: Parrot) -> None:
-    app = opened()
-    for _ in range(5):
-        app.button(key="live-more-prompts").click().run()
-    assert len(prompts(app)) == MAX_PROMPTS == 8
-    assert "live-more-prompts" not in [button.key for button in app.button]
-    for _ in range(7):
-        next(button for button in app.button if button.label == "Remove").click().run()
-    assert len(prompts(app)) == 1
-    assert "Remove" not in [button.label for button in app.button]
-
-
-def test_the_fields_keep_what_was_typed_when_the_page_is_left(parrot: Parrot) -> None:
-    app = opened()
-    areas(app)[0].set_value("What is snow?").run()
-    # left at once after the typing, the page itself does not run any more
-    areas(app)[1].set_value("What is hail?")
-    app.switch_page("viz/pages/start.py").run()
-    app.switch_page(LIVE).run()
-    assert prompts(app)[:2] == ["What is snow?", "What is hail?"]
 
 
 def test_settings_that_only_a_simulation_can_have_are_not_offered(parrot: Parrot) -> None:
@@ -283,15 +175,11 @@ def test_a_model_that_runs_out_of_memory_ends_its_own_run_only(parrot: Parrot) -
     assert [answer.texts for answer in whole.answers] == [(ANSWER,)]
 
 
-def test_a_call_without_a_press_leaves_what_was_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    name, other = list(PRESETS)[:2]
-    now = live_prompts.Draft(PRESETS[name])
-    now.take(now.preset)
-    now.prompts[1] = "What is hail?"
-    fields = {live_prompts._DRAFT: now, now.key("preset"): name}
-    monkeypatch.setattr(live_prompts.st, "session_state", fields)
-    live_prompts._take_preset()
-    assert now.prompts[1] == "What is hail?"
-    fields[now.key("preset")] = other
-    live_prompts._take_preset()
-    assert now.prompts == list(PRESETS[other].prompts)
+def test_settings_that_are_sent_unchanged_begin_a_run_and_dropped_ones_do_not(parrot: Parrot) -> None:
+    app = open_page(LIVE, **{"live settings": live_controls.SETTINGS.with_(num_blocks=50)})
+    app.button(key="live-fetch").click().run()
+    app.button(key="back-to-own").click().run()
+    assert "live run" not in app.session_state and app.session_state["live settings"] == live_controls.SETTINGS
+    next(button for button in app.button if button.label == "Run with these settings").click().run()
+    assert not app.exception
+    assert run_of(app).serving is None or run_of(app).serving.live.settings.num_blocks == 20

@@ -3,6 +3,8 @@
 import json
 import re
 import struct
+from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -11,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 from engine.request import SamplingParams
 from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
-from tests.viz.app_pages import open_page, texts
+from tests.viz.app_pages import OWN, open_page, player_of, texts
 from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
-from viz.pages.parts import live_model
+from viz.pages.parts import download, live_answers, live_model, uploads
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_runs import LiveRun, LiveState
 from viz.pages.parts.live_serving import EMPTY, Ask
@@ -78,6 +80,35 @@ def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> N
     assert [button.proto.label for button in app.get("download_button")] == ["Saved run (.kvscope)"]
 
 
+def test_a_saved_run_says_what_it_is_and_ran_on_when_it_is_opened_again(parrot: Parrot) -> None:
+    app = opened()
+    app.button(key="live-start").click().run()
+    run = run_of(app)
+    soon(lambda: run.state is LiveState.IDLE)
+    title, remark = "Short questions on a real model", "parrot · CPU, float32"
+    saved = download.saved_run(run.arriving.trace())
+    upload = uploads.store().keep(BytesIO(saved), "mine.kvscope")
+    read = texts(open_page(OWN, {"file": upload.digest}))
+    assert f"A saved run: {title}. {remark}. 3 requests" in read and "OPT-13B" not in read
+    app = open_page(OWN, {"file": upload.digest, "run": "run"})
+    assert not app.exception
+    assert remark in texts(app) and "OPT-13B" not in texts(app)
+    assert (player_of(app)["title"], player_of(app)["remark"]) == (title, remark)
+
+
+def test_an_older_saved_run_of_a_model_names_no_card(parrot: Parrot) -> None:
+    serving = ModelServing(Ready(parrot, parrot.words), ROOMY)
+    serving.submit("A", ask("Why?"))
+    while serving.step():
+        pass
+    trace = Trace.of(serving.header, [serving.drain()])
+    assert "title" not in trace.header and trace.words
+    upload = uploads.store().keep(BytesIO(download.saved_run(trace)), "old.kvscope")
+    read = texts(open_page(OWN, {"file": upload.digest}))
+    assert "A saved run: live, run. 1 request" in read
+    assert "a real model" in read and "OPT-13B" not in read
+
+
 def followed(app: AppTest) -> tuple[dict[str, Any], bytes]:
     """What the player on the page was given."""
     (component,) = app.get("bidi_component")
@@ -89,6 +120,16 @@ def ended(run: LiveRun, position: int) -> bytes:
     """What comes after `position` when the run is ended."""
     run.arriving.end()
     return run.arriving.since(position)
+
+
+def test_each_answer_has_the_colour_of_its_blocks_as_long_as_there_are_five(parrot: Parrot) -> None:
+    app = opened()
+    app.button(key="live-start").click().run()
+    run = run_of(app)
+    soon(lambda: run.state is LiveState.IDLE)
+    assert live_answers._hues(run.answers) == {"A": "A", "B": "B", "C": "C"}
+    assert live_answers._hues(run.answers[:1] * 6) == {}, "where there are more the player colours states"
+    assert live_answers._hues([replace(run.answers[0], texts=("", ""))]) == {}, "each sample has a colour of its own"
 
 
 def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parrot) -> None:

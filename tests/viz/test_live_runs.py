@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
-from threading import Event, get_native_id
+from threading import Event, Semaphore, get_native_id
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
 from engine.workload import ListWorkload
 from tests.viz.live_pages import soon
+from viz.pages.parts import download, live_answers
 from viz.pages.parts.live_runs import MAX_REQUESTS, LiveRun, LiveRunError, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Answer, Ask, Record
 from viz.player.arriving import ArrivingRun
@@ -188,3 +189,54 @@ def test_pieces_tell_the_same_as_the_whole_run() -> None:
     assert whole.run_id == trace.run_id == loaded.run_id
     assert np.array_equal(Sentences.of(whole).lists, Sentences.of(trace).lists)
     assert len(Sentences.of(trace).lists), "some sentence names a list"
+
+
+def test_what_is_asked_while_a_step_runs_is_known_at_once_and_told_before_the_next_one() -> None:
+    class Stepwise(Simulated):
+        """Every step waits for one of its own."""
+
+        allowed = Semaphore(0)
+
+        def step(self) -> bool:
+            assert self.allowed.acquire(timeout=10)
+            return self.engine.step() is not None
+
+    runs, serving = LiveRuns(), Stepwise()
+    run = begin(runs, serving, ask())
+    soon(lambda: run.state is LiveState.RUNNING and len(run.answers) == 1)
+    assert live_answers.soon(run) == "", "the first one is not waited for"
+    runs.add(run, [ask()])
+    assert live_answers.soon(run) == "B is taken in after this step"
+    runs.add(run, [ask()])
+    assert live_answers.soon(run) == "B, C are taken in after this step"
+    assert [answer.request_id for answer in run.answers] == ["A"]
+    serving.allowed.release()
+    # the second step has not been allowed, and they are there
+    soon(lambda: [answer.request_id for answer in run.answers] == ["A", "B", "C"])
+    assert live_answers.soon(run) == ""
+    runs.stop(run, "A")
+    assert live_answers.soon(run) == "A stops after this step" and run.coming == {"A": None}
+    serving.allowed.release()
+    soon(lambda: run.coming == {})
+    runs.end(run)
+    assert live_answers.soon(run) == "The run ends after this step"
+    serving.allowed.release()
+    soon(lambda: run.state is LiveState.ENDED)
+    assert live_answers.soon(run) == ""
+
+
+def test_the_title_of_a_run_and_what_it_ran_on_are_saved_with_it() -> None:
+    class Named(Simulated):
+        def __init__(self) -> None:
+            super().__init__()
+            self.remark = "SmolLM2\n<b>" + "x" * 300
+
+    runs = LiveRuns()
+    run = begin(runs, Named(), ask())
+    soon(lambda: run.state is LiveState.IDLE)
+    trace = run.arriving.trace()
+    saved = Trace.load(download.saved_run(trace))
+    assert saved.header["title"] == "Test" and saved.header["remark"] == "SmolLM2 <b>" + "x" * 189
+    # what it is called is no part of what it is
+    header = {name: value for name, value in trace.header.items() if name not in ("title", "remark")}
+    assert saved.run_id == trace.run_id == Trace.of(header, trace.chunks()).run_id

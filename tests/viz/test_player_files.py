@@ -26,7 +26,7 @@ def vocabulary() -> dict:
 
 
 def test_all_files_together_stay_small_when_they_are_compressed():
-    assert len(gzip.compress(javascript().encode())) < 62_000
+    assert len(gzip.compress(javascript().encode())) < 63_000
     assert len(gzip.compress(stylesheet().encode())) < 8_000
 
 

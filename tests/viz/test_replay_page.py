@@ -1,6 +1,7 @@
 """The Live page with the run and its simulated twin side by side: how one comes there, what stands there, how one leaves."""
 
 import json
+import re
 import struct
 from threading import Event
 from typing import Any
@@ -9,13 +10,14 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from engine.executor.calibration import THIS_MACHINE
+from engine.executor.calibration import THIS_MACHINE, Calibration, CalibrationError
 from engine.executor.cost_model import HARDWARE
 from engine.trace import codec
 from scenarios.fields import ScenarioError
 from tests.viz.app_pages import runs_of, texts
 from tests.viz.live_pages import opened, run_of, soon
 from tests.viz.parrot import Parrot
+from viz.pages.parts import live_replay
 from viz.pages.parts.jobs import Job, Report
 from viz.pages.parts.live_runs import LiveState
 
@@ -74,6 +76,7 @@ def test_the_run_and_its_simulated_twin_stand_side_by_side(parrot: Parrot) -> No
     said = texts(app)
     assert "simulated against measured: " in said
     assert "the same trace, column by column" in said
+    assert said.startswith(live_replay.PANES), "right below the player"
     assert "A cost model fitted on this run itself is off by" in said
     assert len(app.get("vega_lite_chart")) == 2
     assert list(app.dataframe[-1].value.columns) == ["Figure", "measured", "simulated", "simulated, against measured"]
@@ -126,6 +129,7 @@ def test_without_a_cost_model_the_run_stands_alone_and_it_is_said_why(parrot: Pa
     beside(app)
     assert labels(app) == ["measured"]
     assert "There is no simulated run to set beside it." in texts(app)
+    assert live_replay.PANES not in texts(app)
     assert "live-calibrate" not in [button.key for button in app.button]
 
 
@@ -135,7 +139,24 @@ def test_this_machine_becomes_a_card(parrot: Parrot, monkeypatch: pytest.MonkeyP
     assert THIS_MACHINE not in HARDWARE
     app.button(key="live-calibrate").click().run()
     assert HARDWARE.pop(THIS_MACHINE).name == THIS_MACHINE
-    assert "choose it as hardware" in texts(app)
+    said = texts(app)
+    assert re.search(
+        "The card “this machine” reads [^ ]+ GB/s and computes [^ ]+ GFLOP/s. The other pages have it under Settings, "
+        "Clock: Card “this machine”, Model SmolLM2-135M.",
+        said,
+    )
+    assert said.index("The card “this machine”") < said.index("Points are measured"), "above the charts"
+
+
+def test_why_there_is_no_card_is_said(parrot: Parrot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise CalibrationError("By these steps the matrix products take no time, which no card can do.")
+
+    monkeypatch.delitem(HARDWARE, THIS_MACHINE, raising=False)
+    monkeypatch.setattr(Calibration, "hardware", refuse)
+    app = beside(asked())
+    assert "live-calibrate" not in [button.key for button in app.button]
+    assert "These steps make no card “this machine”. By these steps the matrix products take no time" in texts(app)
 
 
 def page_of_job() -> None:

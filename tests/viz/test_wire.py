@@ -13,6 +13,7 @@ from tests.engine.trace import synthetic
 from tests.engine.trace.test_frame import by_hand
 from tests.engine.trace.test_trace import same
 from viz.player.messages import MESSAGES
+from viz.player.narrator import NUM_OPERANDS
 from viz.player.sentences import Sentences
 from viz.player.wire import frame_hashes, wire, wire_parts
 
@@ -84,7 +85,7 @@ def test_sentences_travel_beside_the_rows_of_their_events(monkeypatch: pytest.Mo
     found: list[tuple[int, ...]] = []
     for fields, tables in codec.unpack(wire(SMALL, title="")):
         if "sentences" in tables:
-            columns = [tables["sentences"].column(i) for i in range(6)]
+            columns = [tables["sentences"].column(i) for i in range(2 + NUM_OPERANDS)]
             events = np.cumsum(columns[0])
             assert events[-1] <= fields["num_events"]
             rows, named = _table_rows(fields["num_events"])

@@ -28,7 +28,7 @@ def draw(measured: Sequence[float], predicted: Sequence[float], palette: Palette
         for name, values in zip(SERIES, (ours, theirs), strict=True)
         for step, value in zip(steps, values, strict=True)
     ]
-    x = alt.X("step:Q", title="step", scale=alt.Scale(domain=[1, max(2, len(measured))], nice=False))
+    x = _steps(len(measured))
     y = alt.Y("ms:Q", title="ms", scale=alt.Scale(domain=list(span([*(1e3 * ours), *(1e3 * theirs)]) or (0.0, 1.0))))
     color = alt.Color("series:N", scale=alt.Scale(domain=list(SERIES), range=[palette.b, palette.a]))
     dots = alt.Chart(data(rows[: len(steps)])).mark_point(filled=True, size=26).encode(x=x, y=y, color=color)
@@ -50,7 +50,7 @@ def errors(measured: Sequence[float], predicted: Sequence[float], palette: Palet
     percent = 100 * (theirs - ours) / ours
     rows = [{"step": int(step), "percent": number(value)} for step, value in zip(steps, percent, strict=True)]
     most = max(5.0, float(np.abs(percent).max()))
-    x = alt.X("step:Q", title="step", scale=alt.Scale(domain=[1, max(2, len(measured))], nice=False))
+    x = _steps(len(measured))
     y = alt.Y("percent:Q", title="%", scale=alt.Scale(domain=[number(-most), number(most)]))
     bars = alt.Chart(data(rows)).mark_rule(strokeWidth=2, color=palette.a).encode(x=x, y=y, y2=alt.datum(0))
     chart = alt.layer(bars, name="step_errors", title=ERRORS, height=170)
@@ -67,6 +67,12 @@ def errors(measured: Sequence[float], predicted: Sequence[float], palette: Palet
     return Drawing(
         "step_errors", ERRORS, caption, dress(chart, palette), f"{ERRORS}: {median:.1f} % in the median.", table
     )
+
+
+def _steps(count: int) -> alt.X:
+    """Steps from 1, named at whole numbers alone."""
+    scale = alt.Scale(domain=[1, max(2, count)], nice=False)
+    return alt.X("step:Q", title="step", scale=scale, axis=alt.Axis(tickMinStep=1, format=",d"))
 
 
 def _thinned(steps: np.ndarray, ours: np.ndarray, theirs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:

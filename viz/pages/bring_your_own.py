@@ -169,7 +169,7 @@ def _run_view(bar: Any, visit: Visit, upload: Upload) -> None:
     if source.scenario is not None:
         download.of_run(of_file.scenario, visit.run, finished)
     else:
-        download.offline([finished.blob], source.name, f"{source.name}-{visit.run}")
+        download.offline([finished.blob], source.title, f"{source.name}-{visit.run}")
     charts.below(visit.run, finished, names, of_file.job, _figures(of_file, source), together=True)
     st.text("A link to this page works only on this server, as long as it keeps the file.")
 

@@ -87,17 +87,23 @@ def _model() -> Ready | None:
     """The model, or None while the page says what is to be done for it."""
     model = live_model.the_model()
     job = model.job()
-    if job is not None:
-        return page.result_of(job, "The model is being loaded", model.begin, "Try again", model.begin, is_player=False)
+    if job is None:
+        _way_to(model)
+        return None
+    return page.result_of(job, "The model is being loaded", model.begin, "Try again", model.begin, is_player=False)
+
+
+def _way_to(model: live_model.TheModel) -> None:
+    """What the page will do, and the button that leads there."""
     page.headline("A real model, step by step")
     try:
         way = model.way()
     except ScenarioError as error:
         page.problem(str(error))
-        return None
-    st.text("This page runs SmolLM2-135M-Instruct on this machine; it is fetched once and then needs no network.")
-    st.button(way, type="primary", key="live-fetch", on_click=model.begin)
-    return None
+        return
+    with st.container(key="live-way"):
+        st.text("This page runs SmolLM2-135M-Instruct on this machine; it is fetched once and then needs no network.")
+        st.button(way, type="primary", key="live-fetch", on_click=model.begin)
 
 
 def _told(act: Callable[..., Any], *args: Any) -> None:
@@ -178,6 +184,8 @@ def _beside(run: LiveRun, state: LiveState) -> None:
 def _place(run: LiveRun, state: LiveState) -> str:
     if state is LiveState.WAITING and (before := _before(run)):
         return before
+    if what := live_answers.soon(run):
+        return what
     return {
         LiveState.IDLE: "All is answered",
         LiveState.ENDED: "This run is over",

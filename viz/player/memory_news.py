@@ -7,7 +7,7 @@ import numpy as np
 from engine.trace.trace import Trace
 from viz.player.narrator import Narrator
 from viz.player.nodes import inserters
-from viz.player.occupants import tokens_before
+from viz.player.occupants import known_before
 
 
 def tree(n: Narrator) -> None:
@@ -22,15 +22,15 @@ def tree(n: Narrator) -> None:
     rows = n.happened("hit")
     events, request, tokens = rows["event"], rows["request"], rows["amount"]
     source = inserters(n.trace, rows["target"], events)
-    prompts = np.array([r["prompt_len"] for r in n.trace.requests], np.int64)[request]
+    known = known_before(n.trace, request, events)
     other = (source >= 0) & (source != request)
     message = "hit_words" if n.trace.header.get("vocabulary") else "hit"
-    n.say(message, events[other], tokens[other], prompts[other], source[other])
-    n.say("hit_own", events[~other], tokens[~other], prompts[~other])
+    n.say(message, events[other], tokens[other], known[other], source[other])
+    n.say("hit_own", events[~other], tokens[~other], known[~other])
     for kind in ("inserted", "locked"):
         rows = n.happened(kind)
-        known = (rows["request"] >= 0) & (rows["amount"] > 0)
-        n.say(kind, *(rows[name][known] for name in ("event", "request", "amount", "target")))
+        named = (rows["request"] >= 0) & (rows["amount"] > 0)
+        n.say(kind, *(rows[name][named] for name in ("event", "request", "amount", "target")))
 
 
 def copies(n: Narrator) -> None:
@@ -65,16 +65,31 @@ def memory(n: Narrator) -> None:
     events, sequence, block, amount = (rows[name] for name in ("event", "sequence", "block", "amount"))
     if n.is_paged:
         one, many = amount == 1, amount > 1
-        is_full = tokens_before(n.trace, sequence, events) % n.trace.header["block_size"] == 0
+        is_full = n.fills_last_block(sequence, events)
         for message, chosen in (("allocated", one & is_full), ("allocated_ahead", one & ~is_full)):
             n.say(message, events[chosen], sequence[chosen], block[chosen])
         n.say("allocated_many", events[many], sequence[many], amount[many], block[many])
+        _blocks_of_preempted(n, *(values[one & is_full] for values in (events, sequence, block)))
     else:
         n.say("reserved", events, sequence, amount, block)
     for kind in ("moved_out", "moved_in"):
         rows = n.happened(kind)
         moments, first, count = np.unique(rows["event"], return_index=True, return_counts=True)
         n.say(kind, moments, rows["request"][first], count)
+
+
+def _blocks_of_preempted(n: Narrator, events: np.ndarray, sequence: np.ndarray, block: np.ndarray) -> None:
+    """Who gets a block that a request has lost in the same step."""
+    preempted, size = n.happened("preempted"), n.trace.num_events + 1
+    if not len(preempted["event"]):
+        return
+    writer = n.block_lives.writers(block, events)
+    losses = np.sort(preempted["request"].astype(np.int64) * size + preempted["event"])
+    before = np.searchsorted(losses, n.owner[writer] * size + events) - 1
+    last = losses[np.maximum(before, 0)]
+    same = (writer >= 0) & (before >= 0) & (last // size == n.owner[writer])
+    lost = same & (n.step_begins(events) < last % size)
+    n.say("allocated_of_preempted", events[lost], sequence[lost], block[lost], writer[lost])
 
 
 def _readers(trace: Trace, blocks: np.ndarray, events: np.ndarray) -> Iterator[list[int]]:

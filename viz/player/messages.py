@@ -2,7 +2,7 @@
 
 `**...**` is the bold first clause. Fields name an operand by its number: {b0} a block, {s1} a sequence, {r0} a request,
 {n2} a number, {n2|block|blocks} a number with the word for one or for any other count, {S3} a list of sequences,
-{w4} the words of a node of the radix tree.
+{w0} the words of a node of the radix tree. A sentence has six operands, 0 to 5.
 The order of the table is the order of rarity: of all that happens in a frame, the first one in the table speaks.
 """
 
@@ -19,6 +19,33 @@ class Message:
 
 def _all(kind: str, **texts: str) -> dict[str, Message]:
     return {name: Message(kind, text) for name, text in texts.items()}
+
+
+def _ends(ends: dict[str, str], **texts: str) -> dict[str, str]:
+    """Each text with each of the ends, under the name of both."""
+    return {name + suffix: text + end for name, text in texts.items() for suffix, end in ends.items()}
+
+
+_FOUND = {
+    "found": "**{r0} finds {n1|block|blocks} of {s2}** because both begin with the same {n3|token|tokens}",
+    "found_left": "**{r0} finds {n1|block|blocks} that {s2} left** because both begin with the same {n3|token|tokens}",
+    "found_again": "**{r0} finds {n1|block|blocks}** because its first {n3|token is|tokens are} still in memory",
+}
+"""Blocks that are known by their content, and whose they are."""
+_NEEDS = {"": "; it needs {n4} more and {n5|is|are} free.", "_more": "; it gets {n4} more."}
+_NEEDS_ROOM = {
+    "_evicts": "; for {n4} more, what {s5} left, unused longest, is forgotten.",
+    "_evicts_several": "; for {n4} more, what was unused longest is forgotten.",
+}
+_FORGETS = {
+    "_evicts": "; what {s3} left in {n4} of them, unused longest, is forgotten.",
+    "_evicts_several": "; what was left in {n4} of them, unused longest, is forgotten.",
+}
+_FORGETS_ONE = {
+    "_evicts": "; what {s2} left in it, unused longest, is forgotten.",
+    "_evicts_several": "; what was left in it, unused longest, is forgotten.",
+}
+_STANDS = {"": "; no block changes hands.", "_then": "."}
 
 
 ENGLISH: dict[str, Message] = {
@@ -57,6 +84,18 @@ ENGLISH: dict[str, Message] = {
         "than the {n2|free one|free ones}, and it was unused for longest.",
         evicted_by_policy="**{w0} is evicted** because {n1|more slot is|more slots are} needed "
         "than the {n2|free one|free ones}, and the policy puts it first.",
+        **_ends(_NEEDS_ROOM, **_FOUND),
+        **_ends(
+            _FORGETS,
+            admitted="**{r0} is admitted** because it needs {n1|block|blocks} and {n2|is|are} free",
+            resumed="**{r0} is admitted again** because it needs {n1|block|blocks} and {n2|is|are} free",
+            allocated_many="**{s0} gets {n1|block|blocks}**, the last one is {b2}",
+        ),
+        **_ends(
+            _FORGETS_ONE,
+            allocated="**{s0} gets block {b1}** because its last block is full",
+            allocated_ahead="**{s0} gets block {b1}** because its next tokens do not fit into its last block",
+        ),
     ),
     **_all(
         "copy",
@@ -74,6 +113,7 @@ ENGLISH: dict[str, Message] = {
         hit="**{n0} of {n1|token|tokens} are reused** because {r2} left them in the tree.",
         hit_words="**{n0} of {n1|word|words} are reused** because {r2} left them in the tree.",
         hit_own="**{n0} of {n1|token|tokens} are reused** because they are still in the tree.",
+        **_ends(_NEEDS, **_FOUND),
     ),
     **_all(
         "share",
@@ -116,10 +156,22 @@ ENGLISH: dict[str, Message] = {
         finished_held="**{r0} is finished** after {n1|token|tokens}; its seat stays taken until the batch ends.",
         finished_only="**{r0} is finished** after {n1|token|tokens}.",
     ),
+    **_all(
+        "prefill",
+        **_ends(
+            {
+                "_of_budget": ", {n2|is|are} left,** because the budget of {n3} is used up.",
+                "_of_chunk": ", {n2|is|are} left,** because a step reads {n3} of a prompt at most.",
+            },
+            part="**{s0} reads {n1|token|tokens} of its prompt",
+            part_again="**{s0} computes {n1|token|tokens} again",
+        ),
+    ),
     **_all("store", inserted="**{r0} leaves {n1|token|tokens} in the tree:** {w2}."),
     **_all("lock", locked="**{r0} locks {n1|token|tokens}** down to {w2}, so that nobody evicts them."),
     **_all(
         "allocate",
+        allocated_of_preempted="**{s0} gets block {b1} of {s2}** because its last block is full and {s2} was preempted.",
         allocated="**{s0} gets block {b1}** because its last block is full.",
         allocated_ahead="**{s0} gets block {b1}** because its next tokens do not fit into its last block.",
         allocated_many="**{s0} gets {n1|block|blocks}**, the last one is {b2}.",
@@ -138,14 +190,22 @@ ENGLISH: dict[str, Message] = {
     **_all("arrive", arrived="**{r0} arrives** with a prompt of {n1|token|tokens}."),
     **_all(
         "prefill",
-        prefill="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}; no block changes hands.",
         prefill_in_strips="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}, each in its own strip.",
+        **_ends(_STANDS, prefill="**{n0|token is|tokens are} computed** for {n1|sequence|sequences}"),
     ),
     **_all(
         "decode",
-        decode="**Each sequence writes one token**; no block changes hands.",
         decode_in_strips="**Each sequence writes one token** into its own strip.",
-        idle="**Nothing is computed** in this step; no block changes hands.",
+        idle_in_strips="**Nothing is computed** in this step.",
+        decode_some_in_strips="**{n0|sequence writes|sequences write} one token each**, "
+        "{n1|other waits for its turn|others wait for their turn}.",
+        **_ends(
+            _STANDS,
+            decode="**Each sequence writes one token**",
+            decode_some="**{n0|sequence writes|sequences write} one token each**, "
+            "{n1|other waits for its turn|others wait for their turn}",
+            idle="**Nothing is computed** in this step",
+        ),
     ),
 }
 MESSAGES: dict[str, dict[str, Message]] = {"en": ENGLISH}

@@ -5,20 +5,24 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.trace.trace import Trace
-from viz.player import memory_news, request_news
+from viz.player import cache_news, memory_news, request_news, step_news
 from viz.player.narrator import NUM_OPERANDS, Narrator
 
 TELLINGS: tuple[Callable[[Narrator], None], ...] = (
     request_news.refusals,
     request_news.preemptions,
     memory_news.tree,
+    cache_news.evictions,
     memory_news.copies,
+    cache_news.finds,
     memory_news.sharing,
     request_news.admissions,
     request_news.waiting,
     request_news.endings,
     memory_news.memory,
-    request_news.steps,
+    request_news.arrivals,
+    step_news.chunks,
+    step_news.steps,
 )
 
 

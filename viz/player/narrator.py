@@ -5,15 +5,19 @@ thousand events cost a fraction of a second.
 """
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
+from engine.trace.owners import owners
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, DECISION_COLUMNS, HAPPENING_COLUMNS, HAPPENINGS, REASONS
+from viz.player.block_lives import BlockLives
 from viz.player.free_blocks import free_blocks
 from viz.player.messages import CODES
+from viz.player.occupants import tokens_before
 
-NUM_OPERANDS = 4
+NUM_OPERANDS = 6
 Rows = dict[str, np.ndarray]
 
 
@@ -27,6 +31,12 @@ class Narrator:
         self.is_paged = "strips" not in trace.tracks
         self.settings = trace.header["settings"]
         self._free = free_blocks(trace)
+        self.block_lives = BlockLives(trace)
+
+    @cached_property
+    def owner(self) -> np.ndarray:
+        """The request of each sequence."""
+        return owners(self.trace)
 
     def say(self, message: str, events: np.ndarray, *operands: np.ndarray | int) -> None:
         rows = np.zeros((len(events), 2 + NUM_OPERANDS), np.int64)
@@ -52,6 +62,15 @@ class Narrator:
             return None
         changed, free = self._free
         return free[np.searchsorted(changed, events, side="left")]
+
+    def step_begins(self, events: np.ndarray) -> np.ndarray:
+        """The last event that the step of each event does not show: the `scheduled` cut before it, 0 for the first."""
+        scheduled = self.trace.steps["scheduled"]
+        return np.concatenate((np.zeros(1, np.int64), scheduled))[np.searchsorted(scheduled, events)]
+
+    def fills_last_block(self, sequences: np.ndarray, events: np.ndarray) -> np.ndarray:
+        """Whether the tokens of each sequence end with a full block just before the event."""
+        return tokens_before(self.trace, sequences, events) % self.trace.header["block_size"] == 0
 
     def list_of(self, sequences: list[int]) -> int:
         position = len(self.lists)

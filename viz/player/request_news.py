@@ -1,4 +1,4 @@
-"""What is said about requests and steps: who came, was let in, waits and why, was preempted, ended."""
+"""What is said about requests: who came, was let in, waits and why, was preempted, ended."""
 
 import numpy as np
 
@@ -118,15 +118,6 @@ def _early_ends(n: Narrator, released: Rows) -> None:
     n.say("ended_by_token_only", *(values[~for_pool] for values in (events, sequence, tokens)))
 
 
-def steps(n: Narrator) -> None:
+def arrivals(n: Narrator) -> None:
     rows = n.happened("arrived")
     n.say("arrived", rows["event"], rows["request"], rows["amount"])
-    events, tokens, sequences = (
-        n.trace.steps[name] for name in ("scheduled", "num_scheduled_tokens", "num_scheduled_sequences")
-    )
-    idle, decode = sequences == 0, (tokens == sequences) & (sequences > 0)
-    other = ~idle & ~decode
-    where = "" if n.is_paged else "_in_strips"
-    n.say("idle", events[idle])
-    n.say(f"decode{where}", events[decode])
-    n.say(f"prefill{where}", events[other], tokens[other], sequences[other])

@@ -1,6 +1,6 @@
 """What changed and why, as one sentence for every event that has something to say.
 
-A sentence is a code and up to four numbers; the words are in `messages`, what is said when is in `narration`. The player
+A sentence is a code and up to six numbers; the words are in `messages`, what is said when is in `narration`. The player
 puts names and numbers into the templates itself; `sentence_text` does the same in Python, for exports and tests.
 """
 
@@ -23,7 +23,7 @@ _FIELD = re.compile(r"\{([bsrnSw])([0-9])(?:\|([^|}]*)\|([^}]*))?\}")
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """rows   int32 [n, 6]: event (each at most once, ascending), code, four operands
+    """rows   int32 [n, 8]: event (each at most once, ascending), code, six operands
     lists   int32: an operand of a list field is a position in here, where the length and then the sequences stand
     owner   int64 [num_sequences]: request of each sequence
     """

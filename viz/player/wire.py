@@ -3,7 +3,7 @@
 Beyond `Trace.save` the header carries texts, bookmarks, message templates and hashes of sampled frames, and two tables
 hold the sentences. `Trace.load` reads these bytes as well and passes over the additions.
 
-    sentences   in every chunk part, last in its list: event, message and four operands (see `sentences.Sentences`),
+    sentences   in every chunk part, last in its list: event, message and six operands (see `sentences.Sentences`),
                 in the codes of `engine.trace.columns`
     operands    one column in the part "sentences": the lists that operands point into
 """
@@ -24,7 +24,7 @@ from viz.player.sentences import Sentences
 SMALL_RUN = 200
 """Steps up to which the state of every step is hashed; longer runs are sampled."""
 NUM_SAMPLES = 20
-SENTENCE_CODES = ("d", "p", "t1", "t3", "p", "p")
+SENTENCE_CODES = ("d", "p", "t1", "t3", "p", "p", "p", "p")
 
 
 class Bookmark(Protocol):
@@ -64,6 +64,7 @@ def wire_parts(
     """The same bytes piece by piece: the magic, the header, chunks, sentences, the end."""
     player = {
         **player_header(run_name or trace.header["name"], title, lang),
+        **({"remark": trace.header["remark"]} if trace.header.get("remark") else {}),
         **words_view(trace.header, bool(trace.words)),
         "story": story,
         "bookmarks": [place for mark in bookmarks if (place := _place(trace, mark, lang))],

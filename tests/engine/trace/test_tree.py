@@ -9,7 +9,7 @@ import pytest
 from engine.loop import simulate
 from engine.request import Prompt, Request, SamplingParams
 from engine.settings import Settings
-from engine.trace.check import TraceFileError
+from engine.trace.check import TraceFileError, told
 from engine.trace.chunk import Chunk
 from engine.trace.trace import Trace
 from engine.trace.track import ACTIONS, HAPPENINGS, REASONS, SPECS
@@ -164,3 +164,21 @@ def test_an_eviction_may_name_a_node_and_nothing_else_may():
     chunk.decisions[0, 7] = 3
     with pytest.raises(TraceFileError, match=r"decisions\.other"):
         Trace.of(trace.header, [chunk])
+
+
+@pytest.mark.parametrize("name", ["title", "remark"])
+@pytest.mark.parametrize("text", [3, None, "x" * 201, "two\nlines", "\ud800", "\u202eturned"])
+def test_a_title_and_a_remark_are_one_line_each(name: str, text: Any):
+    with pytest.raises(TraceFileError, match=f"{name}.*one line of at most 200 characters"):
+        Trace.of({**small().header, name: text}, [Chunk()])
+
+
+def test_what_a_run_is_called_does_not_change_its_id():
+    trace = small()
+    names = told("<b>块</b>" + "x" * 300, "two\nlines \ud800")
+    assert names == {"title": "<b>块</b>" + "x" * 192, "remark": "two lines"}
+    named = Trace.of({**trace.header, **names}, trace.chunks())
+    assert named.run_id == trace.run_id
+    saved = io.BytesIO()
+    named.save(saved)
+    assert Trace.load(saved.getvalue()).header == named.header

@@ -40,7 +40,7 @@ def fill(bar: Any, visit: Visit, upload: Upload, source: Source) -> None:
 
 def _machine(source: Source, run: str, visit: Visit) -> str:
     if source.trace is not None:
-        return file_runs.machine_of(source.trace.header["settings"])
+        return file_runs.machine_of_saved(source.trace)
     assert source.scenario is not None
     try:
         return file_runs.machine_of(runs.of_one(source.scenario, run, visit.changes).settings_of(run))

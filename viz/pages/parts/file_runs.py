@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.settings import Settings, SettingsError
+from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
 from scenarios.scenario import Scenario
 from scenarios.source import Source
@@ -40,7 +41,7 @@ class FileRuns:
 
     def _begin(self, name: str, after: Job[Finished] | None) -> Job[Finished]:
         if self.source.trace is not None:
-            return runs.saved(self.upload.digest, self.source.name, name, self.source.trace)
+            return runs.saved(self.upload.digest, self.source.title, name, self.source.trace)
         return runs.job(self.told[name], name, self._content, after)
 
     def begin_all(self) -> None:
@@ -85,6 +86,12 @@ def of(upload: Upload, source: Source, visit: Visit) -> FileRuns:
             except (SettingsError, ScenarioError) as error:
                 refused[name] = str(error)
     return FileRuns(upload, source, visit, told, refused)
+
+
+def machine_of_saved(trace: Trace) -> str:
+    """What a saved run ran on. One of a real model says so itself; its settings name a card that it had nothing to do with."""
+    remark: str = trace.header.get("remark", "")
+    return remark or ("a real model" if trace.words else machine_of(trace.header["settings"]))
 
 
 def machine_of(settings: Settings | Mapping[str, Any]) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from engine.live import NOT_LIVE, check_settings
 from engine.settings import Settings, SettingsError
 from viz.pages.parts import page
-from viz.pages.parts.live_prompts import MAX_PROMPT, draft
+from viz.pages.parts.live_prompts import MAX_PROMPT, PLACEHOLDER, draft
 from viz.pages.parts.live_serving import EMPTY, Ask
 from viz.pages.parts.settings_box import settings_box
 
@@ -27,20 +28,7 @@ MAX_DRAWN = 100
 """Blocks of a pool that are drawn before a run."""
 CHOICES = {"kv_manager": ("paged", "radix")}
 """Values of settings that have fewer here."""
-WITHOUT = (
-    "keep_unwritten",
-    "hardware",
-    "model",
-    "num_devices",
-    "workspace",
-    "step_time",
-    "seed",
-    "max_steps",
-    "pow2_of",
-    "num_host_blocks",
-    "swap_sharing",
-    "block_script",
-)
+WITHOUT = (*NOT_LIVE, "seed", "block_script")
 """Settings that mean nothing where a real model and a real clock run, or that it cannot have."""
 _CHOSEN = "live settings"
 
@@ -71,48 +59,55 @@ def memory_page() -> None:
             st.text("KV blocks")
             st.text(memory())
         if end - first <= MAX_DRAWN:
-            squares = "".join(f"<i>{block}</i>" for block in range(first, end))
-            st.html(f'<div class="free-blocks" role="img" aria-label="{end - first} free blocks">{squares}</div>')
+            st.html(squares(first, end))
+
+
+def squares(first: int, end: int) -> str:
+    """Markup of nothing but the numbers of blocks."""
+    numbers = "".join(f"<i>{block}</i>" for block in range(first, end))
+    return f'<div class="free-blocks" role="img" aria-label="{end - first} free blocks">{numbers}</div>'
 
 
 def more_box(add: Callable[[list[Ask]], Any]) -> None:
     """The popover for one more request, with the longest answer, temperature and seed of the others. An empty one is not
     asked, and gets no name."""
     with page.popover("Add a request", "more"), st.form("live-more", clear_on_submit=True, border=False):
-        prompt = st.text_area(
-            "Prompt", key="live-more-prompt", max_chars=MAX_PROMPT, placeholder="What shall it answer besides?"
-        )
+        prompt = st.text_area("Prompt", key="live-more-prompt", max_chars=MAX_PROMPT, placeholder=PLACEHOLDER)
         is_sent = st.form_submit_button("Add", type="primary", on_click=_more, args=(add,))
         if is_sent and not prompt.strip():
             st.text(EMPTY)
 
 
 def _more(add: Callable[[list[Ask]], Any]) -> None:
-    prompt = st.session_state["live-more-prompt"]
-    if prompt.strip():
+    prompt = st.session_state["live-more-prompt"].strip()
+    if prompt:
         add([Ask(prompt, replace(draft().sampling, n=1))])
 
 
 def live_settings_box(begin: Callable[[], Any]) -> None:
-    """The Settings button; a run begins with what was sent."""
+    """The Settings button; a run begins with what was sent, changed or not."""
     own, present = SETTINGS, settings()
 
     def write(changes: dict[str, Any]) -> None:
         chosen = own.with_(**changes)
         check(chosen)
         st.session_state[_CHOSEN] = chosen
-        if changes:
-            begin()
+        begin()
 
-    settings_box(own, present, f"live-{hash(present)}", write, "Back to the small pool", WITHOUT, choices=CHOICES)
+    key = f"live-{hash(present)}"
+    settings_box(own, present, key, write, "Back to the usual settings", WITHOUT, choices=CHOICES, drop=_drop)
+
+
+def _drop() -> None:
+    """The usual settings are chosen; nobody has asked for a run."""
+    st.session_state[_CHOSEN] = SETTINGS
 
 
 def check(chosen: Settings) -> None:
     """Raises SettingsError for settings that a live run cannot have."""
     if chosen.kv_manager not in CHOICES["kv_manager"]:
         raise SettingsError(f"kv_manager is {chosen.kv_manager!r}; a live run has paged or radix, choose one of them.")
-    if chosen.keep_unwritten:
-        raise SettingsError("keep_unwritten is on, which keeps blocks that no model has written; switch it off.")
+    check_settings(chosen)
     tokens = chosen.pool_tokens
     if tokens is None or tokens > MAX_POOL:
         has = "no limit" if tokens is None else f"{tokens:,} tokens"

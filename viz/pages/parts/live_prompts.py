@@ -14,6 +14,7 @@ MAX_PROMPT = 20_000
 MAX_PROMPTS = 8
 ANSWER = 32
 """Tokens of an answer at most, unless somebody wants more."""
+PLACEHOLDER = "What shall the model answer?"
 _DRAFT = "live draft"
 
 
@@ -67,15 +68,19 @@ def draft() -> Draft:
 
 
 def asks() -> list[Ask]:
-    """The prompts, one request each."""
+    """The prompts, one request each; a line break at an end is there because somebody pressed Enter."""
     now = draft()
-    return [Ask(text, now.sampling) for text in now.prompts]
+    return [Ask(text.strip(), now.sampling) for text in now.prompts]
 
 
 def title() -> str:
     """What the run is called: by its preset as long as that is what is asked. It stays when more is asked later."""
     now = draft()
-    return now.preset.title if now.prompts == list(now.preset.prompts) else "Own prompts on a real model"
+    return (
+        now.preset.title
+        if [text.strip() for text in now.prompts] == list(now.preset.prompts)
+        else "Own prompts on a real model"
+    )
 
 
 def prompts_box() -> None:
@@ -122,7 +127,7 @@ def _prompt(now: Draft, number: int, text: str) -> None:
             MAX_PROMPT,
             key=now.key(number),
             on_change=now.hear,
-            placeholder="What shall the model answer?",
+            placeholder=PLACEHOLDER,
             label_visibility="collapsed",
         )
         if len(now.prompts) > 1:

@@ -23,6 +23,7 @@ from viz.pages.parts.jobs import Job, Report
 from viz.pages.parts.live_runs import LiveRun, LiveRuns
 from viz.pages.parts.live_serving import Record
 from viz.pages.parts.runs import LANGUAGE, Finished
+from viz.pages.parts.settings_form import GROUPS
 from viz.player.wire import wire
 
 MEASURED, SIMULATED = "measured", "simulated"
@@ -31,12 +32,15 @@ SHAPE = "SmolLM2-135M"
 MEMORY = 8e9
 """Bytes that the card of this name has for weights and KV."""
 MAX_NAMED = 3
+PANES = "measured: what happened. simulated: the same requests, with step times from a cost model."
+USELESS = 0.25
+"""Error of the median step from which a cost model says nothing of a run."""
 
 
 @dataclass(frozen=True)
 class Replayed:
     """`sentences` are what is said of both runs; `problem` is why there is no simulated one. `predicted` and `card` come
-    with a cost model."""
+    with a cost model, `no_card` says why there is a cost model and no card."""
 
     measured: Finished
     durations: Sequence[float]
@@ -44,6 +48,7 @@ class Replayed:
     simulated: Finished | None = None
     predicted: Sequence[float] = ()
     card: Hardware | None = None
+    no_card: str = ""
     problem: str = ""
 
 
@@ -71,7 +76,8 @@ def view(job: Job[Replayed], leave: Callable[[], None]) -> None:
     shown = [one for one in (result.measured, result.simulated) if one is not None]
     labels = [MEASURED, SIMULATED][: len(shown)]
     key = "-".join(("replay", *(one.trace.run_id for one in shown)))
-    side_by_side.show(labels, shown, key=key, name="live", link=False)
+    remark = PANES if result.simulated is not None else ""
+    side_by_side.show(labels, shown, key=key, name="live", link=False, remark=remark)
     if result.problem:
         st.text(result.problem)
     page.heading("The same run in the simulator")
@@ -79,21 +85,25 @@ def view(job: Job[Replayed], leave: Callable[[], None]) -> None:
         for sentence in result.sentences:
             st.text(sentence)
     if result.simulated is not None:
+        _this_machine(result.card, result.no_card)
         args = (result.durations, result.predicted, BOTH)
         charts.beside([step_times.draw(*args), step_times.errors(*args)])
     side_by_side.all_figures(labels, shown)
-    if result.card is not None:
-        _this_machine(result.card)
 
 
-def _this_machine(card: Hardware) -> None:
-    """The button that makes this machine a card; all sessions have the same one, and it is put there whole."""
-    if st.button(f"Use as the card “{THIS_MACHINE}” in the settings of all pages", key="live-calibrate"):
+def _this_machine(card: Hardware | None, why_not: str) -> None:
+    """The button that makes this machine a card, or why these steps make none. All sessions have the same one, and it is put
+    there whole."""
+    if card is None:
+        st.text(f"These steps make no card “{THIS_MACHINE}”. {why_not}")
+    elif st.button(f"Use as the card “{THIS_MACHINE}” in the settings of all pages", key="live-calibrate"):
         HARDWARE[THIS_MACHINE] = card
     if chosen := HARDWARE.get(THIS_MACHINE):
+        clock = GROUPS["Clock"]
         st.text(
-            f"{THIS_MACHINE}: reads {chosen.bandwidth / 1e9:,.1f} GB/s and computes "
-            f"{chosen.achievable_flops / 1e9:,.1f} GFLOP/s; choose it as hardware, with {SHAPE} as model."
+            f"The card “{THIS_MACHINE}” reads {chosen.bandwidth / 1e9:,.1f} GB/s and computes "
+            f"{chosen.achievable_flops / 1e9:,.1f} GFLOP/s. The other pages have it under Settings, Clock: "
+            f"{clock['hardware'].label} “{THIS_MACHINE}”, {clock['model'].label} {SHAPE}."
         )
 
 
@@ -120,11 +130,12 @@ def replayed(
     simulated = _finished(other, title, SIMULATED)
     predicted = [calibration.step_time(*step[:3]) for step in record.measured]
     sentences = [same, exactness(durations, predicted, fitted), *_times(measured, simulated), *_stopped(record.script)]
+    card, no_card = None, ""
     try:
         card = calibration.hardware(MODELS[SHAPE], MEMORY)
-    except CalibrationError:
-        card = None
-    return Replayed(measured, durations, sentences, simulated, predicted, card)
+    except CalibrationError as error:
+        no_card = str(error)
+    return Replayed(measured, durations, sentences, simulated, predicted, card, no_card)
 
 
 def _finished(trace: Trace, title: str, name: str) -> Finished:
@@ -149,7 +160,8 @@ def exactness(measured: Sequence[float], predicted: Sequence[float], fitted: str
     off = np.median([abs(theirs / ours - 1) for ours, theirs in timed])
     total = abs(sum(predicted) / sum(measured) - 1)
     steps = "the one step" if len(measured) == 1 else f"the median one of these {len(measured):,} steps"
-    return f"A cost model {fitted} is off by {off:.1%} in {steps}, and by {total:.1%} in the sum of all."
+    busy = " The machine was busy with something else meanwhile, and such steps tell little." if off > USELESS else ""
+    return f"A cost model {fitted} is off by {off:.1%} in {steps}, and by {total:.1%} in the sum of all.{busy}"
 
 
 def _times(measured: Finished, simulated: Finished) -> list[str]:
@@ -190,8 +202,11 @@ def sameness(trace: Trace, record: Record) -> str:
     other = replay(record.script)
     differing = differences(trace, other)
     if not differing:
-        return f"Replayed by the simulator: the same trace, column by column ({trace.num_events:,} events)."
-    return f"Replayed by the simulator, these tables differ: {', '.join(differing)}."
+        return (
+            f"With the measured times the simulator comes to the same trace, column by column ({trace.num_events:,} events); "
+            "only the times of a cost model can move anything."
+        )
+    return f"Even with the measured times the simulator comes to another trace; these tables differ: {', '.join(differing)}."
 
 
 def differences(trace: Trace, other: Trace) -> list[str]:

@@ -17,6 +17,7 @@ from threading import Condition, Thread, get_native_id
 from time import monotonic
 
 from engine.executor.calibration import MeasuredStep
+from engine.trace.check import told
 from engine.trace.trace import Trace
 from viz.pages.parts.jobs import FOR_USERS
 from viz.pages.parts.live_serving import Answer, Ask, LiveServing, Record
@@ -72,6 +73,11 @@ class LiveRun:
     def is_over(self) -> bool:
         return self.state in (LiveState.ENDED, LiveState.FAILED)
 
+    @property
+    def coming(self) -> dict[str, Ask | None]:
+        """What is done after the step that runs now: requests that are taken in, and None for those that are stopped."""
+        return dict(tuple(self.inbox))
+
 
 class LiveRuns:
     """All runs of the process. Every method may be called from any thread."""
@@ -87,7 +93,8 @@ class LiveRuns:
         """A new run with its first requests, at the end of the queue. `is_wanted` says whether its session is still there.
 
         Raises LiveRunError for too many requests, or when no run can make room for it."""
-        arriving = ArrivingRun(serving.header, title=title, remark=serving.remark, has_words=True)
+        header = {**serving.header, **told(title, serving.remark)}
+        arriving = ArrivingRun(header, title=title, remark=serving.remark, has_words=True)
         run = LiveRun(is_wanted, serving, arriving)
         with self._change:
             self._make_room()
@@ -169,7 +176,8 @@ class LiveRuns:
         try:
             has_work, since = True, monotonic()
             while has_work and monotonic() - since < BETWEEN_LOOKS:
-                self._take_in(run, serving)
+                if self._take_in(run, serving):
+                    self._hand_on(run, serving)
                 has_work = not run.closing and serving.step()
             self._hand_on(run, serving)
             if not run.is_wanted():
@@ -189,8 +197,10 @@ class LiveRuns:
             LOG.exception("a live run failed")
             self._fail(run, "The run was ended by a fault in KVScope; the log of the server names it.")
 
-    def _take_in(self, run: LiveRun, serving: LiveServing) -> None:
-        """Do what was asked for since the last step."""
+    def _take_in(self, run: LiveRun, serving: LiveServing) -> bool:
+        """Do what was asked for since the last step; False where nothing was. A step may take long, so that it is told
+        before the next one begins."""
+        is_asked = bool(run.inbox)
         while run.inbox:
             request_id, ask = run.inbox.popleft()
             if ask is None:
@@ -200,6 +210,7 @@ class LiveRuns:
                 serving.submit(request_id, ask)
             except FOR_USERS as error:
                 run.refused.append(f"{request_id}: {on_screen(str(error))}")
+        return is_asked
 
     def _hand_on(self, run: LiveRun, serving: LiveServing) -> None:
         run.arriving.add(serving.drain())

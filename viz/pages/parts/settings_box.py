@@ -28,6 +28,7 @@ def settings_box(
     without: Sequence[str] = (),
     choices: Mapping[str, Sequence[str]] | None = None,
     more: Callable[[], Any] | None = None,
+    drop: Callable[[], Any] | None = None,
 ) -> None:
     """Draw the button.
 
@@ -38,6 +39,7 @@ def settings_box(
     without        settings that are no choice here
     choices        values of settings that have fewer here
     more           draws what stands above the form
+    drop           what the button does that drops all changes, where that is more or less than writing none
     """
     is_changed = own != present
     with page.popover("Settings, changed" if is_changed else "Settings", KEY):
@@ -45,7 +47,7 @@ def settings_box(
             if more is not None:
                 more()
             if is_changed:
-                st.button(back, key="back-to-own", on_click=_drop, args=(write,))
+                st.button(back, key="back-to-own", on_click=_drop, args=(drop or (lambda: write({})),))
         entered = settings_form(present, key, without, choices)
         if entered is None:
             return
@@ -59,6 +61,6 @@ def settings_box(
     st.rerun()
 
 
-def _drop(write: Callable[[dict[str, Any]], None]) -> None:
-    write({})
+def _drop(drop: Callable[[], Any]) -> None:
+    drop()
     page.close_popover(KEY)

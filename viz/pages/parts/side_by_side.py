@@ -15,13 +15,16 @@ from viz.player.wire import in_comparison
 MAX_KEPT = 16
 
 
-def show(labels: Sequence[str], finished: Sequence[Finished], *, key: str, name: str, link: bool = True) -> None:
+def show(
+    labels: Sequence[str], finished: Sequence[Finished], *, key: str, name: str, link: bool = True, remark: str = ""
+) -> None:
     """The player with one pane for each run, and below it the button for its offline page and where the runs part.
 
     labels  what the panes are called
     key     of the player; another one is another player, which begins anew
     name    begins that of the offline page
     link    whether the moment stands in the address
+    remark  what the panes are, right below the player
     """
     differences = _differences([one.trace for one in finished], labels)
     blobs = [
@@ -29,6 +32,9 @@ def show(labels: Sequence[str], finished: Sequence[Finished], *, key: str, name:
         for one, label, difference in zip(finished, labels, differences, strict=True)
     ]
     player(blobs, key=key, link=link)
+    if remark:
+        with st.container(key="panes"):
+            st.text(remark)
     download.offline(blobs, " / ".join(labels), "-".join((name, *labels)))
     page.heading("First difference")
     for label, difference in zip(labels[1:], differences[1:], strict=True):

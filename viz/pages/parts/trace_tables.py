@@ -62,7 +62,9 @@ def _saved_run(source: Source) -> None:
     trace = source.trace
     assert trace is not None
     size = f"{_counted(len(trace.requests), 'request')}, {_counted(trace.num_steps, 'iteration')}"
-    st.text(f"A saved run: {source.name}, {source.run_name}. {size}. It keeps its settings.")
+    title = trace.header.get("title") or f"{source.name}, {source.run_name}"
+    remark = trace.header.get("remark", "")
+    st.text(f"A saved run: {title}. {f'{remark}. ' if remark else ''}{size}. It keeps its settings.")
 
 
 def rejected_rows(file: TraceFile) -> None:

@@ -58,7 +58,7 @@ function memoryShare(frame, words) {
   const now = frame.columns("blocks");
   if (!now || !run.poolSize) return words.compare.noNumber;
   let filled = 0, taken = 0;
-  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) if (now.state[b]) filled += now.fill[b], taken++;
+  for (let b = run.firstBlock; b < run.firstBlock + run.numGpuBlocks; b++) if (now.ref_count[b]) filled += now.fill[b], taken++;
   return share(run.poolSize * run.blockSize, filled, taken * run.blockSize);
 }
 

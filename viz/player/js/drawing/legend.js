@@ -10,12 +10,14 @@ class Legend {
     if (this.mark === mark) return;
     this.mark = mark;
     this.element.hidden = !kinds.length;
-    this.element.replaceChildren(...kinds.map(kind => element("span", {}, legendMark(kind, view), view.words.legend[kind])));
+    // what is kept is grey like a block of nobody, so then those that stand for any owner wear a hue
+    const owner = kinds.includes("known") ? "A" : "K";
+    this.element.replaceChildren(...kinds.map(kind => element("span", {}, legendMark(kind, view, owner), view.words.legend[kind])));
   }
 }
 
 // A block of the vocabulary, one of the marks below, both, or the glyph of a happening.
-function legendMark(kind, {theme, k}) {
+function legendMark(kind, {theme, k}, owner = "K") {
   const canvas = element("canvas", {"aria-hidden": "true"});
   const size = 13 * k, edge = 4 * k;
   Object.assign(canvas.style, {width: size + 2 * edge + "px", height: size + 2 * edge + "px", margin: `${-edge}px`});
@@ -23,7 +25,7 @@ function legendMark(kind, {theme, k}) {
   paint.begin(theme, size + 2 * edge, size + 2 * edge);
   paint.ctx.translate(edge, edge);
   const draw = LEGEND_MARKS[kind], [hue, look] = VOCABULARY.legend_blocks[kind] ?? [];
-  if (hue) paint.block(0, 0, size, size, theme.hues[hue], {radius: 2, ...look});
+  if (hue) paint.block(0, 0, size, size, theme.hues[hue === "K" ? owner : hue], {radius: 2, ...look});
   draw?.(paint, size, theme, theme.hues.K);
   if (!hue && !draw) paint.glyph(kind, size / 2, size / 2, size * 0.45, theme.ink);
   return canvas;
@@ -31,6 +33,7 @@ function legendMark(kind, {theme, k}) {
 
 const LEGEND_MARKS = {
   free: (p, z, t) => p.box(0, 0, z, z, {stroke: t.mark, width: 1.3, radius: 2}),
+  known: (p, z, t, hue) => p.block(0, 0, z, z, hue, {radius: 2}),
   copied: (p, z, t) => p.disc(z * 0.64, z * 0.36, z * 0.2, {fill: t.ink}),
   now: (p, z) => p.rings([[3, 3, z - 6, z - 6, 1]], 0.72),
   wait: (p, z, t) => p.line([[0, z / 2], [z, z / 2]], {stroke: t.mark, width: 2}),

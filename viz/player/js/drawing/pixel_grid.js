@@ -15,7 +15,7 @@ function drawPixelGrid(paint, grid, frame, view) {
   pixels.fill(0);
   for (let i = 0; i < run.numGpuBlocks; i++) {
     const at = share === 1 ? i : Math.floor(i / share), id = first + i;
-    const color = !now.state[id] ? colors.free : now.ref_count[id] > 1 ? colors.shared : colors.used;
+    const color = !now.state[id] ? colors.free : !now.ref_count[id] ? colors.kept : now.ref_count[id] > 1 ? colors.shared : colors.used;
     if (share === 1 || color !== colors.free || !pixels[at]) pixels[at] = color;
   }
   const paintAll = (ids, color) => {
@@ -31,12 +31,13 @@ function drawPixelGrid(paint, grid, frame, view) {
   paint.ctx.imageSmoothingEnabled = false;
   paint.ctx.drawImage(tile, 0, 0, w, h);
   paint.rect(-0.5, -0.5, w + 1, h + 1, {stroke: theme.mark});
-  const {used, shared, free} = frame.usage;
+  const {used, shared, kept} = frame.usage;
   const counts = [[used - shared, words.private, theme.hues.P.solid], [shared, words.shared, theme.hues.S.solid],
-    [free, words.free, theme.panel], [frame.changedBlocks.size, words.changed, theme.now],
+    [run.numGpuBlocks - used, words.free, theme.panel], ...(run.keeps ? [[kept, words.kept, theme.hues.K.solid]] : []), [frame.changedBlocks.size, words.changed, theme.now],
     [marked.blocks.size, words.selected, theme.hues.B.solid]];
+  const pitch = Math.min(48 * k, (grid.height - 20 * k) / counts.length);
   counts.forEach(([count, name, color], i) => {
-    const y = (22 + 48 * i) * k;
+    const y = 22 * k + pitch * i;
     paint.rect(w + 8 * k, y - 2 * k, 9 * k, 9 * k, {fill: color, stroke: theme.mark, width: 0.8});
     paint.text(w + 92 * k, y - 4 * k, formatNumber(count), {size: 16 * k, weight: 700, align: "right"});
     paint.text(w + 92 * k, y + 12 * k, name, {size: 12.5 * k, align: "right", fill: theme.ink2});
@@ -82,6 +83,6 @@ function drawLens(paint, frame, width, height, view) {
 // Colours as 32-bit numbers in the byte order of ImageData.
 function packColors(theme) {
   const pack = color => { const [r, g, b] = rgb(color); return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0; };
-  const {P, S, B} = theme.hues;
-  return {free: pack(theme.panel), used: pack(P.solid), shared: pack(S.solid), now: pack(theme.now), selected: pack(B.solid)};
+  const {P, S, B, K} = theme.hues;
+  return {free: pack(theme.panel), kept: pack(K.solid), used: pack(P.solid), shared: pack(S.solid), now: pack(theme.now), selected: pack(B.solid)};
 }

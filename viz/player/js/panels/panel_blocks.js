@@ -27,7 +27,7 @@ definePanel({
     });
     return {
       reset,
-      height: run => (run.player.showsWords ? 84 : 116),
+      height: run => (run.player.showsWords ? (run.forks ? 104 : 92) : 116),
       close: () => clearTimeout(grid.lens.timer),
       draw(frame) {
         const {run} = frame;
@@ -39,9 +39,12 @@ definePanel({
         if (!run.tracks.blocks) return box.say(words.notPublished);
         box.say("");
         const isMany = run.numGpuBlocks > MANY_BLOCKS;
-        legend.draw(view, run.tree || (isMany && !grid.part) ? [] : VOCABULARY.legends[run.hues.saysOwner ? "owners" : "states"]);
-        const size = canvas.begin(view);
-        Object.assign(grid, box.layout(`${run.numGpuBlocks} ${run.host?.size} ${k} ${grid.part} ${size}`, () => layoutPools(run, grid.part, ...size, k)));
+        legend.draw(view, run.tree || (isMany && !grid.part) ? [] : legendKinds(run));
+        const size = canvas.begin(view), [width, height] = size;
+        // where the legend stands right below, room for a ring, or for arrows
+        const foot = run.player.showsWords ? (run.forks ? LARGE.arrowGap : 8) * k : 0;
+        grid.height = height;
+        Object.assign(grid, box.layout(`${run.numGpuBlocks} ${run.host?.size} ${k} ${grid.part} ${size} ${foot}`, () => layoutPools(run, grid.part, width, height - foot, k)));
         const {layout} = grid;
         canvas.element.dataset.mode = layout.mode;
         canvas.element.dataset.columns = layout.columns;
@@ -57,6 +60,11 @@ definePanel({
 });
 
 const MANY_BLOCKS = 4096;
+// A copy only where there are samples, what is kept only where something is.
+function legendKinds(run) {
+  return VOCABULARY.legends[run.hues.saysOwner ? "owners" : "states"].flatMap(kind => (kind === "copied" && !run.forks ? [] : kind === "free" && run.keeps ? ["known", kind] : kind));
+}
+
 const CELLS = {large: drawLargeCell, small: drawSmallCell, tiny: drawTinyCell};
 
 // {layout, host}: where the blocks of the device and of the host lie.

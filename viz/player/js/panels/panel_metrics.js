@@ -34,7 +34,8 @@ function chooseMetrics(run) {
   const hasRequests = Boolean(run.tracks.requests);
   const {blocks, strips} = run.tracks;
   const used = frame => (blocks ? frame.usage.used : strips ? stripSums(frame).size : steps.num_used[frame.column] ?? 0);
-  const metrics = [{name: strips ? "slots" : "blocks", value: used, series: steps.num_used, cap: run.poolSize}];
+  const kept = blocks && run.keeps ? frame => frame.usage.kept : null;
+  const metrics = [{name: strips ? "slots" : "blocks", value: used, series: steps.num_used, cap: run.poolSize, kept}];
   if (run.tree) {
     const [hit, asked] = ["hit", "admitted"].map(kind => sumsOf(run, kind));
     const rate = event => Math.round((100 * hit(event)) / (asked(event) || 1));
@@ -49,8 +50,8 @@ function chooseMetrics(run) {
   const computing = frame => {
     if (frame.isStart || frame.isDone || frame.isGap) return 0;
     const most = steps.num_scheduled_sequences[frame.column] ?? 0;
-    // between two events those count that are in the batch by then
-    return frame.isStep || !run.tracks.sequences ? most : Math.min(most, frame.running.length);
+    // between two events, and after the last step of a run that goes on, those count that are in the batch by then
+    return (frame.isStep && frame.step < run.numSteps) || !run.tracks.sequences ? most : Math.min(most, frame.running.length);
   };
   metrics.push({name: "batch", value: computing, series: steps.num_scheduled_sequences});
   metrics.push({name: "waiting", value: frame => (hasRequests ? frame.waiting.length : steps.num_waiting[frame.column] ?? 0), series: steps.num_waiting});
@@ -95,7 +96,9 @@ function drawMetric(metric, frame, view) {
   const {words, k, theme} = view;
   const value = metric.value(frame);
   setText(metric.valueNode, formatNumber(value));
-  setText(metric.unitNode, unitText(words, words.metrics[metric.name][1], metric.cap, value));
+  const kept = metric.kept?.(frame) ?? 0;
+  setText(metric.unitNode, unitText(words, words.metrics[metric.name][1], metric.cap, value, kept));
+  metric.node.title = kept ? words.keptBlocks(kept) : "";
   const [width, height] = metric.paint.room;
   if (width < 20) return;
   metric.paint.begin(theme, width, height);
@@ -109,9 +112,10 @@ function reserveRoom(metric, frame, view) {
   metric.paint.begin(theme, 1, 1);
   setText(metric.nameNode, label);
   setText(metric.valueNode, formatNumber(metric.value(frame)));
-  setText(metric.unitNode, unitText(words, unit, metric.cap, 2));
+  const longest = unitText(words, unit, metric.cap, 2, metric.kept && metric.cap);
+  setText(metric.unitNode, longest);
   const most = metric.paint.measure(formatNumber(metric.most), 23 * k, 700);
-  metric.textNode.style.minWidth = most + 5 * k + metric.paint.measure(unitText(words, unit, metric.cap, 2), 13 * k) + "px";
+  metric.textNode.style.minWidth = most + 5 * k + metric.paint.measure(longest, 13 * k) + "px";
 }
 
 function drawSparkline(paint, {series, cap, most}, column, {width, height, k}) {
@@ -129,5 +133,5 @@ function drawSparkline(paint, {series, cap, most}, column, {width, height, k}) {
   paint.disc(x(column), y(series[column]), 3.4 * k, {fill: theme.now, stroke: theme.nowEdge, width: 1.2 * k});
 }
 
-// "of 64", "block", "blocks"
-function unitText(words, unit, size, value) { return size ? words.ofSteps(size) : !unit ? "" : value === 1 ? unit : unit + "s"; }
+// "of 64", "of 64, 3 kept" where that is short, "block", "blocks"
+function unitText(words, unit, size, value, kept = 0) { return size && kept && size < 1000 ? words.ofKept(size, kept) : size ? words.ofSteps(size) : !unit ? "" : value === 1 ? unit : unit + "s"; }

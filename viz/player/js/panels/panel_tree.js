@@ -7,11 +7,11 @@ definePanel({
   needs: run => run.tree,
   create(view, box) {
     const {words, player, selection} = view;
-    const look = {root: 0, top: 0, cursor: -1, folds: new Hits()};
+    const look = {root: 0, exact: 0, top: 0, cursor: -1, folds: new Hits()};
     const canvas = box.canvas(), {element: node, paint} = canvas;
     const legend = new Legend(box);
     const open = n => {
-      Object.assign(look, {root: n, top: 0});
+      Object.assign(look, {root: n, exact: 0});
       player.redraw();
     };
     box.head.append(button(words.memoryOrBatch, () => {
@@ -19,7 +19,7 @@ definePanel({
       player.showPanes();
     }, {class: "kv-key"}));
     node.addEventListener("wheel", event => {
-      if (scrollTo(look, look.top + event.deltaY)) event.preventDefault();
+      if (scrollTo(look, look.exact + event.deltaY)) event.preventDefault();
       player.redraw();
     }, {passive: false});
     node.addEventListener("click", event => {
@@ -47,11 +47,11 @@ definePanel({
         const {fold, row, pitch, start, length} = layout;
         const focus = look.cursor >= 0 ? look.cursor : [...selection.marks(frame).nodes].find(Boolean) ?? focusOf(look), followed = `${focus} ${frame.event}`;
         if (fold[focus] >= 0 && look.followed !== followed) {
-          const y = start + (row[fold[focus]] + 0.5) * pitch - look.top - height / 2;
-          if (Math.abs(y) > height / 2 - pitch / 2) look.top += y;
+          const y = start + (row[fold[focus]] + 0.5) * pitch - look.exact - height / 2;
+          if (Math.abs(y) > height / 2 - pitch / 2 + 1) look.exact += y;
         }
         look.followed = followed;
-        scrollTo(look, look.top);
+        scrollTo(look, look.exact);
         look.folds.clear();
         drawTree(paint, look, view, canvas.hits);
         if (length > height) paint.rect(width - 3 * k, (look.top / length) * height, 4 * k, Math.max(9 * k, (height * height) / length), {fill: theme.mark, radius: 2 * k});
@@ -69,19 +69,24 @@ const MOST_BOXES = 60;
 function layoutTree(tree, root, width, height, k) {
   const isBars = tree.most > MOST_BOXES, {isRunning} = tree.run;
   const left = 44 * k, gap = 30 * k, room = width - left - 8 * k + gap, first = root ? tree.depth[root] : 0;
-  const columns = clamp(Math.floor(room / (166 * k)), 1, isRunning ? 99 : Math.max(1, tree.deepest + 1 - first));
+  // a run that goes on has room for three columns from the beginning, so that hardly ever a box moves
+  const columns = clamp(Math.floor(room / (166 * k)), 1, Math.max(isRunning ? 3 : 1, tree.deepest + 1 - first));
   const laid = tree.layout(root, columns);
-  const pitch = isBars ? 29 * k : isRunning ? 48 * k : clamp(height / Math.max(1, laid.rows), 48 * k, 76 * k);
+  // whole rows in sight, so that none is cut
+  const whole = least => height / Math.max(1, Math.floor(height / least));
+  const dense = whole((isBars ? 29 : 48) * k);
+  const pitch = isBars || isRunning || laid.rows * dense > height ? dense : Math.min(height / Math.max(1, laid.rows), Math.max(dense, 76 * k));
   const length = laid.rows * pitch;
-  return {...laid, tree, isBars, first, left, gap, pitch, length, w: Math.min(room / columns - gap, 306 * k), h: isBars ? 22 * k : Math.min(44 * k, pitch - 22 * k),
+  return {...laid, tree, isBars, first, left, gap, pitch, length, w: Math.min(room / columns - gap, 306 * k), h: isBars ? 22 * k : Math.min(44 * k, pitch - 26 * k),
     start: isRunning ? 0 : Math.max(0, (height - length) / 2)};
 }
 
-// Returns whether that is somewhere else.
+// By whole rows; returns whether that is somewhere else.
 function scrollTo(look, top) {
-  const was = look.top;
-  look.top = clamp(top, 0, Math.max(0, look.layout.length - look.height));
-  return look.top !== was;
+  const {exact: was, layout: {length, pitch}} = look;
+  look.exact = clamp(top, 0, Math.max(0, length - look.height));
+  look.top = Math.round(look.exact / pitch) * pitch;
+  return look.exact !== was;
 }
 
 // The node that this frame is about.

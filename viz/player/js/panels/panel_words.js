@@ -23,10 +23,7 @@ definePanel({
 
 // The way from the words to the pictures of memory and back.
 function wordsButton({player, words}) {
-  return player.run.player.showsWords == null ? [] : [button(words.wordsOrMemory, () => {
-    for (const {run: {player: shown}} of player.panes) shown.showsWords = !shown.showsWords;
-    player.showPanes();
-  }, {class: "kv-key"})];
+  return player.run.player.showsWords == null ? [] : [button(words.wordsOrMemory, () => player.toggleWords(), {class: "kv-key"})];
 }
 
 function wordAt(run, s, position) {
@@ -36,17 +33,29 @@ function wordAt(run, s, position) {
 
 function textOf(run, s, first, past) { return range(Math.max(0, past - first), first).map(i => wordAt(run, s, i)).join("").trim(); }
 
-// [{id, slot, tokens: [{text, isBold, isNew}]}]
+// [{id, slot, tokens: [{text, isBold, isNew}]}]. A block has one content, whoever reads it; new are words only in the row of
+// the sequence that writes them, in the iteration that computes them.
 function textBlocks(frame, s) {
   const {run} = frame, size = run.blockSize, {block: ids} = frame.columns("tables");
-  const stored = frame.columns("sequences").num_computed_tokens[s];
-  const old = Math.max(frame.before("sequences", "num_computed_tokens", s), ...frame.happened("hit").map(({sequence, amount}) => (sequence === s ? amount : 0)));
+  const {fill, owner} = frame.columns("blocks"), isWriting = frame.cursor.ticks > frame.ticksSince;
   return Array.from(tableOf(frame, s), slot => {
     const first = run.tracks.tables.keys[1][slot] * size;
-    return {id: ids[slot], slot, tokens: range(clamp(stored - first, 0, size), first).map(position => ({
+    const id = ids[slot], old = isWriting && owner[id] === s ? first + filledBefore(frame, id) : Infinity;
+    return {id, slot, tokens: range(clamp(fill[id], 0, size), first).map(position => ({
       text: wordAt(run, s, position), isBold: position >= run.requests[run.requestOf[s]].prompt_len, isNew: position >= old,
     }))};
   });
+}
+
+// How much of what is in a block nobody computed in this frame: it was in it before, unless the block was taken anew in
+// between, or it is a copy.
+function filledBefore(frame, id) {
+  const {run: {tracks: {blocks}}, cursor, since, ticksSince} = frame, copy = frame.happened("copied").find(({target}) => target === id);
+  if (copy) return copy.amount;
+  const f = blocks.field("fill");
+  let row = cursor.rows.blocks[id], least = Infinity;
+  for (; row >= 0 && blocks.event[row] > since; row = blocks.previous[row]) least = Math.min(least, blocks.values[f][row]);
+  return Math.min(least, blocks.value(f, row, ticksSince));
 }
 
 // Those who wait, with the reason, and those who are done, with their last words; the latest one first.
@@ -57,21 +66,25 @@ function quietRows(frame, words) {
     ...done.map(s => ({s, text: textOf(run, s, run.requests[run.requestOf[s]].prompt_len, known[s])}))];
 }
 
-// The largest type in which everything fits; at the smallest one blocks in the middle are left out, then rows at the end.
+// The largest type in which everything fits, without the numbers beside it where they take too much room; at the smallest one
+// blocks in the middle are left out, then rows at the end.
 function drawTexts({paint, hits}, frame, view, rows, width, height) {
   const {k, words, theme} = view, {run} = frame;
-  const left = 184 * k, full = rows.filter(row => row.blocks), quiet = rows.length - full.length;
-  let size, pitch;
+  const full = rows.filter(row => row.blocks), quiet = rows.length - full.length;
+  let left, size, pitch, gap;
   const breakLines = most => { for (const row of full) row.lines = brokenLines(paint, row.blocks, size, width - left, run.blockSize, most, k); };
-  const heightOfFull = () => total(full.map(row => row.lines.length * pitch + 6 * k));
-  for (const wanted of [17, 14.5, 12.5]) {
+  const heightOfFull = () => total(full.map(row => Math.max(1, row.lines.length) * pitch + gap));
+  const {isLecture} = view.player.layout;
+  for (const [wanted, room] of [[17, 184], [14.5, 184], [12.5, 184], [12.5, 52], ...(isLecture ? [[10.5, 52]] : [])]) {
+    left = room * k;
     size = wanted * k;
+    gap = (wanted < 12 ? 3 : 6) * k;
     pitch = 2.75 * size + 8 * k;
     breakLines(Infinity);
     if (heightOfFull() + Math.min(quiet, 4) * 24 * k <= height) break;
   }
   const room = height - Math.min(quiet, 2) * 24 * k;
-  if (heightOfFull() > room) breakLines(Math.max(1, Math.floor((room / full.length - 6 * k) / pitch)));
+  if (heightOfFull() > room) breakLines(Math.max(1, Math.floor((room / full.length - gap) / pitch)));
   const rings = [];
   let y = 4 * k, hidden = 0;
   for (const {s, lines, text} of rows) {
@@ -81,13 +94,13 @@ function drawTexts({paint, hits}, frame, view, rows, width, height) {
       paint.ctx.translate(0, y);
       drawName(paint, run, s, 0, 40 * k, lines ? Math.min(40 * k, pitch - 8 * k) : 19 * k, k);
       if (!lines) return paint.text(54 * k, 14.5 * k, text, {size: 13.5 * k, fill: theme.ink2, max: width - 54 * k});
-      speedTexts(frame, s, words).forEach((line, i) => paint.text(50 * k, (14 + 17 * i) * k, line, {size: (i ? 12 : 13) * k, weight: i ? 400 : 650, fill: i ? theme.ink2 : theme.ink, max: left - 54 * k}));
+      if (left > 99 * k) speedTexts(frame, s, words).forEach((line, i) => paint.text(50 * k, (14 + 17 * i) * k, line, {size: (i ? 12 : 13) * k, weight: i ? 400 : 650, fill: i ? theme.ink2 : theme.ink, max: left - 54 * k}));
     });
     hits.add([0, y, 40 * k, tall], "s", s, run);
     lines?.forEach((line, i) => {
       for (const block of line) drawTextBlock(paint, frame, block, [left + block.x, y + i * pitch, block.width, pitch - 8 * k], s, size, k, rings, hits);
     });
-    y += tall + (lines ? 6 * k : 0);
+    y += tall + (lines ? gap : 0);
   }
   paint.rings(rings, 0.8 * k);
   if (hidden) paint.text(width, height, words.more(hidden), {size: 12 * k, align: "right", fill: theme.ink2, ground: theme.paper});
@@ -126,8 +139,9 @@ function drawTextBlock(paint, frame, {id, slot, skipped, tokens}, [x, y, w, h], 
   const count = frame.columns("blocks").ref_count[id], isShared = count > 1, isOpen = tokens.length < run.blockSize;
   const hue = theme.hues[isShared ? "S" : run.hues.of(s)], fill = isOpen ? theme.ink : hue.on, ground = isShared ? (isOpen ? theme.paper : hue.solid) : null;
   paint.block(x, y, w, h, hue, {isOpen, isShared, radius: 5 * k});
-  paint.text(x + 9 * k, y + 13 * k, id, {size: 11.5 * k, weight: 550, fill, ground});
-  if (isShared) drawBadge(paint, x + w - 4 * k, y + 2 * k, 12 * k, "×" + count, false);
+  const small = Math.min(11.5 * k, 0.92 * size);
+  paint.text(x + 9 * k, y + 1.13 * small, id, {size: small, weight: 550, fill, ground});
+  if (isShared) drawBadge(paint, x + w - 4 * k, y + 2 * k, small, "×" + count, false);
   let at = x + 9 * k;
   const end = x + w - 6 * k, base = y + h - 0.55 * size;
   for (const {text, isBold, isNew} of tokens) {

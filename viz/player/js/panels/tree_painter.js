@@ -7,6 +7,8 @@ function drawTree(paint, {frame, layout, top, height, folds}, view, hits) {
   const place = n => [left + (tree.depth[n] - first) * (w + gap), start + (row[n] + 0.5) * pitch - top + (isBars ? 0 : 7 * k)];
   const root = [14 * k, clamp(start + layout.length / 2 - top, 14 * k, height - 30 * k)];
   const shown = order.filter(n => (now.parent[n] >= 0 || gone.has(n)) && Math.abs(place(n)[1] - height / 2) < height / 2 + pitch);
+  // a box between two rows at the edge would be cut
+  const isWhole = n => Math.abs(start + (row[n] + 0.5) * pitch - top - height / 2) <= (height - pitch) / 2 + 2;
   for (const n of shown.toSorted((a, b) => hot.has(a) - hot.has(b))) {
     const {parent} = nodeAt(frame, n), isHot = hot.has(n);
     const [x, y] = parent && fold[parent] >= 0 ? place(parent) : [root[0] + 9 * k - w, root[1]];
@@ -18,7 +20,7 @@ function drawTree(paint, {frame, layout, top, height, folds}, view, hits) {
   const holders = isBars ? new Map() : holdersOf(frame), folded = new Map(), rings = [];
   const newest = largest(alive.map(n => now.last_access[n])), oldest = alive.reduce((age, n) => Math.min(age, now.last_access[n]), newest);
   for (const n of alive) if (fold[n] >= 0 && fold[n] !== n) folded.set(fold[n], (folded.get(fold[n]) ?? 0) + 1);
-  for (const n of shown) {
+  for (const n of shown.filter(isWhole)) {
     const [x, middle] = place(n), y = middle - h / 2, body = [x, y, w, h, 7 * k];
     const {num_tokens: count, lock_ref: locks, last_access: last} = nodeAt(frame, n);
     const hue = theme.hues[tree.hue(n)], isGone = gone.has(n), isNow = isGone || fresh.has(n);
@@ -35,7 +37,7 @@ function drawTree(paint, {frame, layout, top, height, folds}, view, hits) {
       right -= room + 14 * k;
       return [right + 9 * k, baseline - size, room + 10 * k, 1.3 * size];
     };
-    const size = isBars ? 12 * k : Math.min(16 * k, h * 0.5);
+    const size = isBars ? 12 * k : Math.min(16 * k, h * 0.55);
     const chip = (text, glyph) => plate(text, middle + size * 0.3, size * 0.85, isGone ? theme.paper : theme.chipInk, isGone ? theme.ink : theme.chip, glyph);
     right = x + w - 21 * k;
     if (isGone) chip("", "evict");
@@ -45,7 +47,7 @@ function drawTree(paint, {frame, layout, top, height, folds}, view, hits) {
     if (locks) chip(locks, "lock");
     const max = right - x - 12 * k, from = x + 12 * k;
     const text = isBars ? formatNumber(count) : hasWords ? nodeText(frame, n) : words.tokens(count);
-    const small = clamp((size * max) / paint.measure(text, size, 550), Math.min(12.5 * k, size), size);
+    const small = clamp((0.99 * size * max) / paint.measure(text, size, 550), Math.min(12.5 * k, size), size);
     linesOf(paint, text, small, h > 36 * k ? max : Infinity).forEach((line, i, lines) => {
       const y = middle + (i - (lines.length - 1) / 2) * 1.2 * small;
       const to = from + paint.text(from, y + small * 0.36, middleCut(paint, line, small, max), {size: small, weight: 550, fill, max, alpha: isGone ? 1 - 0.4 * frame.progress : 1});
@@ -86,6 +88,6 @@ function linesOf(paint, text, size, room) {
 
 // A text without its middle where it is too long.
 function middleCut(paint, text, size, room) {
-  const half = Math.floor((text.length * room) / paint.measure(text, size, 550) / 2) - 1;
-  return 2 * half + 2 >= text.length || half < 3 ? text : `${text.slice(0, half).replace(/ \S*$/, "")} … ${text.slice(-half).replace(/^\S* /, "")}`;
+  const length = paint.measure(text, size, 550), half = Math.floor((text.length * room) / length / 2) - 1;
+  return length <= room || half < 3 ? text : `${text.slice(0, half).replace(/ \S*$/, "")} … ${text.slice(-half).replace(/^\S* /, "")}`;
 }

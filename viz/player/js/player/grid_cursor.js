@@ -44,6 +44,7 @@ function drawCursor(paint, grid, {theme, k}) {
 function blockText(frame, id, words) {
   const now = frame.columns("blocks");
   const readers = (frame.readers.get(id) ?? []).map(sequence => frame.run.sequenceName(sequence)).join(words.listLast) || words.noReader;
+  if (now.state[id] && !now.ref_count[id]) return words.cellKept(id);
   return now.state[id] ? words.cellSpoken(id, readers, now.ref_count[id], now.fill[id], frame.run.blockSize) : words.cellFree(id);
 }
 

@@ -45,12 +45,20 @@ class Layout {
     return true;
   }
 
+  // A subtitle that is too long for one line gets two small ones.
+  fitTitle() {
+    const {subtitle, subtitle: {classList: classes}} = this;
+    classes.remove("kv-long");
+    classes.toggle("kv-long", subtitle.scrollWidth > subtitle.clientWidth);
+  }
+
   // Puts panels for a run into their regions; returns what draws them.
   fill(run, view) {
     for (const region of Object.values(this.regions)) region.replaceChildren();
-    // in a lecture the numbers stand below the tables, and either tables or lanes are left
-    if (this.isLecture) this.main.append(this.regions.metrics); else this.switches.before(this.regions.metrics);
+    // in a lecture the numbers stand below the tables, and either tables or lanes are left; words need the whole width
+    if (this.isLecture && !run.player.showsWords) this.main.append(this.regions.metrics); else this.switches.before(this.regions.metrics);
     this.root.classList.toggle("kv-tree", Boolean(run.tree));
+    this.root.classList.toggle("kv-words", Boolean(run.player.showsWords));
     this.root.classList.toggle("kv-with-lanes", this.isLecture && !isAboutMemory(run));
     return panelsFor(run).map(panel => {
       const box = new PanelBox(panel);

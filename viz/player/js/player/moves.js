@@ -113,8 +113,20 @@ class Moves {
     done?.catch(() => {});
   }
 
-  // Asks every panel that can: "zoom" in or out, "log" on or off.
+  // What is in the blocks, or the pictures of memory.
+  toggleWords() {
+    for (const {run: {player: shown}} of this.panes) shown.showsWords = !shown.showsWords;
+    this.showPanes();
+  }
+
+  // Asks every panel that can: "zoom" in or out, "log" on or off. Where words are shown there is neither log nor details, so it
+  // leads to the details first.
   ask(what, value) {
+    if (/log|details/.test(what) && !this.isAll && this.run.player.showsWords && !this.layout.isLecture) {
+      this.toggleWords();
+      this.draw();
+      if (what === "log") return;
+    }
     for (const panel of this.panels ?? []) panel[what]?.(value);
     if (this.isAll) this.compare[what]?.(value);
     this.redraw();

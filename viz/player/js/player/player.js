@@ -181,6 +181,8 @@ class Player extends Opening {
     if (this.isAll) this.compare.draw(this.panes, this.position);
     else showSentence(this.layout.sentence, this.frame, this);
     for (const panel of this.panels) panel.draw(this.frame);
+    if (this.titled !== this.view.version) this.layout.fitTitle();
+    this.titled = this.view.version;
     this.transport.draw(this.shown, this.view);
     this.selection.markNodes();
   }

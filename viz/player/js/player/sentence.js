@@ -2,7 +2,7 @@
 // {b0} a block chip, {s1} a sequence chip, {r0} a request chip, {n2} or {n2|block|blocks} a number, {S3} a list of sequences, {w4} the words of a node;
 // **...** is bold.
 function sentencesOf(feed) {
-  const [event, code, ...operands] = feed.columns("sentences", 6);
+  const [event, code, ...operands] = feed.columns("sentences", 8);
   const [lists] = feed.columns("operands", 1);
   return {event, code, operands, lists};
 }

@@ -114,14 +114,15 @@ class Frame {
     });
   }
 
-  // Blocks of the pool by state.
+  // Blocks of the pool: in use is what somebody reads. What is kept without a reader is free like any other, its content is known.
   get usage() {
     return this.once("usage", () => {
-      const usage = {used: 0, shared: 0, saved: 0, free: 0};
+      const usage = {used: 0, shared: 0, saved: 0, kept: 0};
       const now = this.columns("blocks");
       const {firstBlock, numGpuBlocks} = this.run;
       for (let b = firstBlock; b < (now ? firstBlock + numGpuBlocks : 0); b++) {
-        if (!now.state[b]) { usage.free++; continue; }
+        if (!now.state[b]) continue;
+        if (!now.ref_count[b]) { usage.kept++; continue; }
         usage.used++;
         if (now.ref_count[b] > 1) { usage.shared++; usage.saved += now.ref_count[b] - 1; }
       }

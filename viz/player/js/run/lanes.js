@@ -14,7 +14,8 @@ class Lanes {
       rate: track.rate[row],
     }));
     this.ofRequest = segments(run, run.tracks.requests, (row, track) => ({status: track.values[track.field("status")][row]}));
-    for (const lane of this.ofSequence) measureFirst(lane, run.steps.num_scheduled_tokens);
+    const found = foundTokens(run);
+    this.ofSequence.forEach((lane, s) => measureFirst(lane, run.steps.num_scheduled_tokens, found[s]));
     this.spans = this.ofRequest.map(lane => spanOf(lane, run));
     this.hasIdle = this.ofSequence.some(lane => lane.some(segment => segment.status === STATUS.FINISHED && segment.hasSeat));
     this.hasPreemption = run.happeningsOf("preempted").length > 0;
@@ -54,12 +55,22 @@ function spanOf(lane, run) {
   return {from: Math.min(from, run.numSteps - 1), to: isOver ? Math.max(from, lane.last.from - 1) : run.numSteps - 1};
 }
 
+// For each sequence: step -> tokens that it found in the cache in this step, and does not compute.
+function foundTokens(run) {
+  const found = [];
+  for (const i of run.happeningsOf("hit")) {
+    const {event, sequence, amount} = run.happening(i), step = run.firstStepShowing(event);
+    (found[sequence] ??= {})[step] = (found[sequence][step] ?? 0) + amount;
+  }
+  return found;
+}
+
 // A sequence that is forked has tokens at once, but nobody computed them: then no token was scheduled in that step.
-function measureFirst(lane, numScheduledTokens) {
+function measureFirst(lane, numScheduledTokens, found = {}) {
   let before = 0, statusBefore = STATUS.PENDING;
   for (const segment of lane) {
     const atFirst = segment.computed + segment.rate * segment.ticksBefore;
-    segment.first = numScheduledTokens[segment.from] > 0 ? atFirst - before : 0;
+    segment.first = numScheduledTokens[segment.from] > 0 ? atFirst - before - (found[segment.from] ?? 0) : 0;
     segment.isPrompt = segment.first > 0 && statusBefore !== STATUS.DECODE;
     statusBefore = segment.status;
     before = atFirst + segment.rate * (segment.to - segment.from);

@@ -34,6 +34,12 @@ class Run {
     this.notable = Int32Array.from(new Set(this.eventsOf(...VOCABULARY.notable)));
   }
 
+  // Whether blocks are ever kept without a reader.
+  get keeps() { return (this.keptSome ??= this.tracks.blocks?.values[this.tracks.blocks.field("state")].some(state => state > 1) ?? false); }
+
+  // Whether several samples write behind one prompt, so that blocks may be copied.
+  get forks() { return this.requests.some(({n}) => n > 1); }
+
   // When the last step ends, in seconds.
   get lastTime() { return this.endTime[this.numSteps - 1] ?? 0; }
 

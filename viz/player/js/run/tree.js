@@ -22,6 +22,7 @@ class Tree {
     let rows = 0;
     const seen = new Uint8Array(numKeys);
     for (const n of born) {
+      if (seen[n]) continue;
       const path = [];
       let top = n;
       for (; top && !seen[top]; top = parent[top]) { seen[top] = 1; path.push(top); }
