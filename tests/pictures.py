@@ -71,6 +71,16 @@ def of_answers(page: Page) -> None:
     expect(player).to_have_attribute("data-step", re.compile(r"^(1[2-9]|[2-9]\d|\d{3,})$"), timeout=PATIENCE)
 
 
+def of_replay(page: Page) -> None:
+    """The run is over, and the simulated one stands beside it."""
+    start_button(page, PATIENCE).click()
+    expect(page.locator(".st-key-live-state")).to_have_text("All is answered", timeout=PATIENCE)
+    page.locator("[class*=st-key-popover-answers-] button").first.click()
+    page.locator(".st-key-live-replay button").click()
+    expect(page.get_by_text("Step times, measured and predicted")).to_be_attached(timeout=PATIENCE)
+    of_frame(page)
+
+
 LIVE, LIVE_MODEL = (f"tests/browser/{name}.py" for name in ("live_app", "live_model_app"))
 SHOTS = (
     Shot("start", "", of_gallery),
@@ -83,6 +93,7 @@ SHOTS = (
     Shot("bring-your-own", "bring-your-own", of_file),
     Shot("live-begin", "", of_model, LIVE),
     Shot("live", "", of_answers, LIVE),
+    Shot("live-replay", "", of_replay, LIVE),
     Shot("check", "check", of_table),
 )
 
