@@ -154,8 +154,7 @@ class Engine:
 
 
 def _is_under_way(group: SequenceGroup, request_id: str) -> bool:
-    is_over = group.status in (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
-    return group.request.request_id == request_id and not is_over
+    return group.request.request_id == request_id and not group.is_over
 
 
 def trace_header(settings: Settings, name: str, vocabulary: Sequence[str] = ()) -> dict[str, Any]:

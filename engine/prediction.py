@@ -14,15 +14,12 @@ from engine.batch import Batch, StepOutput
 from engine.executor.scripted import Tokens, sampled
 from engine.executor.simulated import SimulatedExecutor, StepTimes
 from engine.loop import PROGRESS_EVERY, Engine, Progress, trace_header
-from engine.request import SequenceStatus
 from engine.script import Abort, Script, Step, Submit
-from engine.sequence import Sequence as Sample
+from engine.sequence import Sequence as EngineSequence
 from engine.sequence import SequenceGroup
 from engine.trace.chunk import Word
 from engine.trace.recorder import Recorder
 from engine.trace.trace import Trace
-
-_OVER = (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
 
 
 def predict(
@@ -32,7 +29,8 @@ def predict(
     sequences have the same numbers. `progress` is called now and then; it may raise to stop."""
     recorder = Recorder(trace_header(script.settings, script.name, script.vocabulary))
     engine = Engine(script.settings, recorder, _Executor(script.tokens, step_times), lengths_known=False)
-    calls, going = deque(_timed(script)), deque[SequenceGroup]()
+    calls = deque(_timed(script))
+    going: list[SequenceGroup] = []
     while True:
         while calls and calls[0][0] <= engine.clock:
             call = calls.popleft()[1]
@@ -40,7 +38,7 @@ def predict(
                 going.append(engine.submit(call.request))
             else:
                 engine.abort(call.request_id)
-        going = deque(group for group in going if group.status not in _OVER)
+        going = [group for group in going if not group.is_over]
         for group in going:
             if any(_is_out(seq, script.tokens) for seq in group.unfinished):
                 engine.abort(group.request.request_id)
@@ -54,8 +52,9 @@ def predict(
             # nobody can run until something comes, or for good
             if calls:
                 engine.clock = max(engine.clock, calls[0][0])
-            for group in () if calls else going:
-                engine.abort(group.request.request_id)
+            else:
+                for group in going:
+                    engine.abort(group.request.request_id)
     chunk = recorder.drain()
     chunk.words = _said(words, engine.groups)
     return Trace.of(recorder.header, [chunk])
@@ -80,7 +79,7 @@ def _timed(script: Script) -> list[tuple[float, Submit | Abort]]:
     return sorted(timed, key=lambda entry: entry[0])
 
 
-def _is_out(seq: Sample, tokens: Tokens) -> bool:
+def _is_out(seq: EngineSequence, tokens: Tokens) -> bool:
     """Whether it has said all that is known of it. Of one that had said nothing the first token is let pass."""
     return len(seq.output_token_ids) >= max(1, len(tokens.get((seq.group.index, seq.sample), ())))
 
@@ -101,7 +100,7 @@ class _Executor:
     def execute(self, batch: Batch) -> StepOutput:
         return StepOutput(self._clock.execute(batch).duration, sampled(batch, self._next))
 
-    def _next(self, seq: Sample) -> int:
+    def _next(self, seq: EngineSequence) -> int:
         known, place = self._tokens.get((seq.group.index, seq.sample), ()), len(seq.output_token_ids)
         stops = seq.group.request.sampling.stop_token_ids
         return known[place] if place < len(known) else next(token for token in count() if token not in stops)

@@ -213,5 +213,10 @@ class SequenceGroup:
         return min(max(computed), self.prompt_len) + sum(max(0, count - self.prompt_len) for count in computed)
 
     @property
+    def is_over(self) -> bool:
+        """Whether it has ended, or never could run."""
+        return self.status in (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
+
+    @property
     def is_finished(self) -> bool:
         return self.num_finished == len(self.sequences)

@@ -14,6 +14,12 @@ from scenarios.commands.table import percent, seconds
 from scenarios.terminal import printable
 
 
+def of_model(model: Any) -> str:
+    """ "SmolLM2-135M-Instruct · CPU, float32", of a `LoadedModel`."""
+    device = "CPU" if model.device == "cpu" else model.device
+    return f"{model.name.partition('.')[0]} · {device}, {model.dtype}"
+
+
 def report(model: Any, live: LiveEngine, trace: Trace, prompts: list[str]) -> dict[str, Any]:
     """The JSON object. `model` is a `LoadedModel`; `prompts` are by request; times are null where they never came."""
     measured = measure(trace)

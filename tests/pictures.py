@@ -18,7 +18,7 @@ from engine.executor.model_error import ModelError
 from engine.executor.model_files import present_model
 from tests.app_server import ROOT, NotServed, serving
 from tests.browser.chromium import FLAGS, find
-from tests.browser.live_page import start_button
+from tests.browser.live_page import show_answers, start_button
 
 THEMES = ("light", "dark")
 SIZES = ((1280, 720), (1920, 1080))
@@ -75,7 +75,7 @@ def of_replay(page: Page) -> None:
     """The run is over, and the simulated one stands beside it."""
     start_button(page, PATIENCE).click()
     expect(page.locator(".st-key-live-state")).to_have_text("All is answered", timeout=PATIENCE)
-    page.locator("[class*=st-key-popover-answers-] button").first.click()
+    show_answers(page)
     page.locator(".st-key-live-replay button").click()
     expect(page.get_by_text("Step times, measured and predicted")).to_be_attached(timeout=PATIENCE)
     of_frame(page)

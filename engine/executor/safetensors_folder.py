@@ -69,10 +69,10 @@ def folder_config(folder: Path) -> LlamaConfig:
     if values.get("attention_bias") or values.get("mlp_bias") or values.get("hidden_act", "silu") != "silu":
         raise ModelError("config.json asks for biases or another activation than 'silu', which a plain Llama has not.")
 
-    def number(key: str, default: Any = None, kinds: tuple[type, ...] = (int,)) -> Any:
+    def number(key: str, default: Any = None) -> Any:
         value = values.get(key)
         value = default if value is None else value
-        if type(value) not in kinds:
+        if type(value) is not int:
             raise ModelError(f"config.json gives {key} as {value!r:.40}; it has to be a number.")
         return value
 
@@ -82,9 +82,9 @@ def folder_config(folder: Path) -> LlamaConfig:
     if not isinstance(rope, dict):
         raise ModelError(f"config.json gives rope_scaling as {rope!r:.40}; it has to be an object.")
     rope = {"rope_theta": values.get("rope_theta"), **rope}
-    theta = rope.get("rope_theta")
 
-    def real(key: str, value: Any) -> float:
+    def real(key: str, value: Any, default: float) -> float:
+        value = default if value is None else value
         if type(value) not in (int, float) or not abs(value) < MAX_NUMBER:
             raise ModelError(f"config.json gives {key} as {value!r:.40}; it has to be a number below {MAX_NUMBER:g}.")
         return float(value)
@@ -98,8 +98,8 @@ def folder_config(folder: Path) -> LlamaConfig:
         num_kv_heads=number("num_key_value_heads", heads),
         head_dim=head_dim,
         max_position=number("max_position_embeddings"),
-        rope_theta=real("rope_theta", 10_000.0 if theta is None else theta),
-        rms_norm_eps=real("rms_norm_eps", number("rms_norm_eps", 1e-6, (int, float))),
+        rope_theta=real("rope_theta", rope.get("rope_theta"), 10_000.0),
+        rms_norm_eps=real("rms_norm_eps", values.get("rms_norm_eps"), 1e-6),
         tied=values.get("tie_word_embeddings", False) is True,
         rope_factors=rope_factors(rope, min(head_dim, LIMITS["head_dim"])),
     )

@@ -48,7 +48,7 @@ TURNS, PAID, JOINED = "each turn", "what it costs", "joined texts"
 class Meter:
     """What is left to one rendering."""
 
-    def start(self, num_characters: int = 0) -> None:
+    def start(self, num_characters: int) -> None:
         self._left = UNITS + UNITS_PER_CHARACTER * num_characters
         self._deadline = thread_time() + SECONDS
 
@@ -120,7 +120,7 @@ class TemplateSandbox(ImmutableSandboxedEnvironment):
             if ours is not None:
                 return ours(owner, *args, **own)
             _check_sought(args)
-        return self._paid(super().call(context, function, *args, **kwargs))
+        return self.meter.weigh(super().call(context, function, *args, **kwargs))
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         if operator == "+" and isinstance(left, str | list | tuple) and isinstance(right, str | list | tuple):
@@ -137,16 +137,9 @@ class TemplateSandbox(ImmutableSandboxedEnvironment):
 
         @wraps(function)
         def metered(*args: Any, **kwargs: Any) -> Any:
-            return self._paid(function(*map(written, args) if is_of_text else args, **kwargs))
+            return self.meter.weigh(function(*map(written, args) if is_of_text else args, **kwargs))
 
         return metered
-
-    def _paid(self, value: Any) -> Any:
-        """The value, paid for where it is a new one."""
-        if isinstance(value, str | list | tuple | dict):
-            return self.meter.weigh(value)
-        self.meter.take()
-        return value
 
     def _turns(self, values: Iterable[Any]) -> Iterator[Any]:
         for value in values:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from scenarios.commands.interruption import Interruption
 from scenarios.commands.output import check_place, whole_file
 from scenarios.commands.progress import ProgressLine
 from scenarios.fields import ScenarioError, shown
-from scenarios.live_report import report, text
+from scenarios.live_report import of_model, report, text
 from scenarios.prompts import check_prompts, read_prompts
 from scenarios.terminal import say, uninterrupted
 
@@ -26,8 +25,6 @@ DEFAULTS = {"policy": "chunked", "block_size": 16, "num_blocks": 512, "max_num_b
 """What `--set` changes; prefixes are cached unless it says otherwise. A preset decides that itself."""
 PRESET_POOL = 8_192
 """Tokens of the memory under a preset, which has blocks of its own size."""
-
-CHANGE = "raise max_num_batched_tokens or choose policy chunked."
 
 
 class Interrupted(KeyboardInterrupt):
@@ -66,18 +63,18 @@ def execute(arguments: Namespace) -> int:
     from engine.executor.loaded_model import load_model
 
     with ProgressLine() as line:
-        # elsewhere an error about the model stays the only line
-        tell = line.show if sys.stderr.isatty() else _nobody
-        tell("loading the model")
+        line.show_on_terminal("loading the model")
         model = load_model(
             arguments.model,
             dtype=arguments.dtype,
             device=arguments.device,
-            progress=lambda done, total: tell(f"fetching the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"),
+            progress=lambda done, total: line.show_on_terminal(
+                f"fetching the model: {done / 1e6:,.0f} of {total / 1e6:,.0f} MB"
+            ),
         )
         vocabulary = model.words if settings.kv_manager == "radix" and arguments.output is not None else ()
         live = model.engine(settings, vocabulary=vocabulary)
-        live.header.update(told("A live run", f"{model.name} · {model.device}, {model.dtype}"))
+        live.header.update(told("A live run", of_model(model)))
         with Interruption() as interruption:
             ask(live, model, prompts, arguments)
             serve(live, line, interruption)
@@ -143,10 +140,12 @@ def serve(live: LiveEngine, line: ProgressLine, interruption: Interruption) -> N
             break
         num_tokens += batch.num_emitted if batch is not None else 0
         line.show(f"{engine.num_done:,} of {len(engine.groups):,} requests, {num_tokens:,} tokens")
-    left = [group for group in engine.groups if group.status not in (SequenceStatus.FINISHED, SequenceStatus.REJECTED)]
+    left = [group for group in engine.groups if not group.is_over]
     if left and not interruption.is_heard:
         sentences = [
-            f"Request {group.request.request_id} can never run with these settings; {CHANGE}" for group in left
+            f"Request {group.request.request_id} can never run with these settings; raise max_num_batched_tokens or "
+            "choose policy chunked."
+            for group in left
         ]
         if all(group.status is not SequenceStatus.FINISHED for group in engine.groups):
             raise ScenarioError(sentences[0] + _neither(len(engine.groups) - 1))
@@ -172,10 +171,6 @@ def _sources(arguments: Namespace) -> list[str]:
         with suppress(OSError, ValueError):
             sources += [entry.path for entry in os.scandir(model)]
     return sources
-
-
-def _nobody(text: str) -> None:
-    """Nobody is told."""
 
 
 def _say_refusals(live: LiveEngine) -> None:

@@ -40,6 +40,11 @@ class ProgressLine:
         self._write(f"\r\x1b[K{printable(text)}" if self._is_terminal else f"{printable(text)}\n")
         self._is_shown = True
 
+    def show_on_terminal(self, text: str) -> None:
+        """As `show`, but only on a terminal: elsewhere an error stays the only line."""
+        if self._is_terminal:
+            self.show(text)
+
     def clear(self) -> None:
         """Take the line away again (terminal only)."""
         if self._is_terminal and self._is_shown:

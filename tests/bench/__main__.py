@@ -1,5 +1,5 @@
 """`python -m tests.bench [decode] [long_run] [caches] [player] [live]`: these measurements, all when none is named;
-three quarters of an hour.
+about an hour.
 """
 
 import argparse

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.app_server import serving
 from tests.browser import drawn_text
 from tests.browser.gallery_page import open_gallery
-from tests.browser.live_page import start_button
+from tests.browser.live_page import start_button, words_of
 from tests.browser.page_geometry import SMALLEST_IN_LECTURE, Report, report
 from tests.browser.page_time import pass_time
 from tests.browser.test_geometry import SIZES, THEMES
@@ -118,7 +118,7 @@ def test_nothing_overlaps_or_is_cut_before_a_model_answers_and_while_it_does(
     found = report(page)
     assert (found.faults, found.num_texts > 10) == ({}, True)
     start.click()
-    words = page.locator('[data-panel="words"] canvas')
+    words = words_of(page)
     expect(words).to_have_attribute("aria-label", re.compile("A: .*Why.*B: .*C: "), timeout=PATIENCE)
     _examine(page)
     page.locator("[class*=st-key-popover-answers-] button").first.click()

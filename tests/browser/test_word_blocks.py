@@ -13,7 +13,7 @@ SAMPLES = {"prompts": QUESTIONS[1:2], "num_samples": 4}
 ON_NOW = "#14181f"
 
 
-def words_of(page: Page) -> dict[str, dict[str, str]]:
+def words_by_row(page: Page) -> dict[str, dict[str, str]]:
     """Row -> block -> its words, as the picture says them."""
     label = page.locator("[data-panel=words] canvas").get_attribute("aria-label") or ""
     rows = dict(row.split(": ", 1) for row in re.split(r"; (?=\w+: \d)", label))
@@ -31,7 +31,7 @@ def drawn(page: Page, panel: str = "words") -> list[dict]:
 def test_a_block_has_one_content_whoever_reads_it(page: Page, place: str) -> None:
     show(page, word_run(SMALL.with_(num_blocks=11))[0], place)
     found: dict[str, set[str]] = {}
-    for row in words_of(page).values():
+    for row in words_by_row(page).values():
         for block, words in row.items():
             found.setdefault(block, set()).add(words)
     assert all(len(contents) == 1 for contents in found.values()), found

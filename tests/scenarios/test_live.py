@@ -204,6 +204,7 @@ def test_a_live_run_is_saved_and_read_again(parrot: Parrot, capsys: pytest.Captu
     json_of(capsys, "live", "hi", "-o", path, "--set", "kv_manager=radix")
     trace = Trace.load(path)
     assert trace.header["vocabulary"][104] == "h"
+    assert (trace.header["title"], trace.header["remark"]) == ("A live run", "parrot · CPU, float32")
     (run,) = json_of(capsys, "run", path)["runs"]
     assert (run["requests"], run["finished"], run["unfinished"]) == (1, 1, 0)
 

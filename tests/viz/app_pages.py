@@ -43,12 +43,26 @@ def story(app: AppTest) -> list[str]:
     return [str(text.value) for text in app.text if "tory" in str(text.value)]
 
 
-def player_of(app: AppTest) -> dict[str, Any]:
-    """What the header of the run on the page holds for the player."""
+def given(app: AppTest) -> tuple[dict[str, Any], list[bytes]]:
+    """The options of the player on the page, and the bytes of each of its runs."""
     (component,) = app.get("bidi_component")
     data = component.proto.bytes
     (length,) = struct.unpack("<I", data[:4])
-    return next(codec.unpack(data[4 + length :]))[0]["player"]
+    head, at, blobs = json.loads(data[4 : 4 + length]), 4 + length, []
+    for size in head["lengths"]:
+        blobs.append(data[at : at + size])
+        at += size
+    return head["options"], blobs
+
+
+def header_of(blob: bytes) -> dict[str, Any]:
+    """What the header of a run holds for the player."""
+    return next(codec.unpack(blob))[0]["player"]
+
+
+def player_of(app: AppTest) -> dict[str, Any]:
+    """The same of the first run on the page."""
+    return header_of(given(app)[1][0])
 
 
 def bookmarks(app: AppTest) -> list[Any]:
@@ -57,11 +71,4 @@ def bookmarks(app: AppTest) -> list[Any]:
 
 def runs_of(app: AppTest) -> list[Trace]:
     """The runs inside the bytes of the player on the page."""
-    (component,) = app.get("bidi_component")
-    data = component.proto.bytes
-    (length,) = struct.unpack("<I", data[:4])
-    traces, at = [], 4 + length
-    for size in json.loads(data[4:at])["lengths"]:
-        traces.append(Trace.load(data[at : at + size]))
-        at += size
-    return traces
+    return [Trace.load(blob) for blob in given(app)[1]]

@@ -37,6 +37,12 @@ def run_of(app: AppTest) -> LiveRun:
     return app.session_state["live run"]
 
 
+def add(app: AppTest, prompt: str) -> None:
+    """Ask one more in the run that is there."""
+    app.text_area(key="live-more-prompt").set_value(prompt)
+    next(button for button in app.button if button.label == "Add").click().run()
+
+
 def soon(is_so: Callable[[], bool]) -> None:
     end = monotonic() + 20
     while not is_so():

@@ -1,21 +1,19 @@
 """The Compare page: what it sends to the player, its figures, and what its controls do to the link."""
 
 import json
-import struct
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.trace import codec
 from engine.trace.trace import Trace
 from scenarios import catalogue
 from scenarios.fields import ScenarioError
 from scenarios.run import run
 from scenarios.scenario import Scenario
+from tests.viz.app_pages import given, header_of
 from viz.pages.parts import runs, uploads
 from viz.pages.parts.jobs import Report
 
@@ -39,28 +37,13 @@ def _texts(app: AppTest) -> str:
     return "\n".join(str(text.value) for text in app.text)
 
 
-def _blobs(app: AppTest) -> list[bytes]:
-    (component,) = app.get("bidi_component")
-    data = component.proto.bytes
-    (length,) = struct.unpack("<I", data[:4])
-    blobs, at = [], 4 + length
-    for size in json.loads(data[4:at])["lengths"]:
-        blobs.append(data[at : at + size])
-        at += size
-    return blobs
-
-
-def _player_of(blob: bytes) -> dict[str, Any]:
-    return next(codec.unpack(blob))[0]["player"]
-
-
 def test_the_player_gets_both_runs_with_their_difference() -> None:
     app = _open({"scenario": "ten-iterations", "run": ["static", "continuous"]})
     assert not app.exception
-    blobs = _blobs(app)
+    blobs = given(app)[1]
     wanted = [run(SCENARIOS["ten-iterations"], name).run_id for name in ("static", "continuous")]
     assert [Trace.load(blob).run_id for blob in blobs] == wanted
-    headers = [_player_of(blob) for blob in blobs]
+    headers = [header_of(blob) for blob in blobs]
     assert [header["run_name"] for header in headers] == ["static", "continuous"]
     assert {header["clock"] for header in headers} == {"time"}
     assert [header["difference"]["steps"]["step"] for header in headers] == [3, 3]
@@ -88,12 +71,12 @@ def test_a_run_is_removed_and_comes_back_from_the_earlier_ones() -> None:
     app = _open({"scenario": "ten-iterations", "f": "3"})
     next(button for button in app.button if button.label == "Remove this run").click().run()
     assert (app.query_params["run"], "f" in app.query_params) == ("continuous", False)
-    assert len(_blobs(app)) == 1
+    assert len(given(app)[1]) == 1
     assert "This is one run; add another one" in _texts(app)
     app.button(key="earlier-0").click().run()
     assert not app.exception
     assert app.query_params["run"] == ["continuous", "static"]
-    assert len(_blobs(app)) == 2
+    assert len(given(app)[1]) == 2
 
 
 def test_a_run_is_added_with_changed_settings() -> None:
@@ -104,7 +87,7 @@ def test_a_run_is_added_with_changed_settings() -> None:
     assert not app.exception
     assert app.query_params["run"] == ["static", "continuous", "static"]
     assert app.query_params["p3.max_num_seqs"] == "2"
-    assert [Trace.load(blob).header["settings"]["max_num_seqs"] for blob in _blobs(app)] == [3, 3, 2]
+    assert [Trace.load(blob).header["settings"]["max_num_seqs"] for blob in given(app)[1]] == [3, 3, 2]
     assert "Add a run" not in app.segmented_control(key="pane-3").options
 
 
@@ -114,7 +97,7 @@ def test_a_refused_setting_gets_a_sentence_and_the_runs_stay() -> None:
     next(button for button in app.button if button.label == "Run with these settings").click().run()
     assert not app.exception
     assert "block_size is 0" in _texts(app)
-    assert len(_blobs(app)) == 2
+    assert len(given(app)[1]) == 2
 
 
 def test_another_scenario_stands_in_the_link() -> None:
@@ -122,7 +105,7 @@ def test_another_scenario_stands_in_the_link() -> None:
     app.selectbox(key="compared").select("three-wastes").run()
     assert not app.exception
     assert app.query_params == {"scenario": "three-wastes", "run": ["max", "pow2"]}
-    assert [_player_of(blob)["run_name"] for blob in _blobs(app)] == ["max", "pow2"]
+    assert [header_of(blob)["run_name"] for blob in given(app)[1]] == ["max", "pow2"]
 
 
 def test_the_moment_of_the_player_stays_in_the_link() -> None:
@@ -136,7 +119,7 @@ def test_the_moment_of_the_player_stays_in_the_link() -> None:
 def test_a_scenario_of_one_run_is_shown_and_asks_for_another() -> None:
     app = _open({"scenario": "four-samples"})
     assert not app.exception
-    assert len(_blobs(app)) == 1
+    assert len(given(app)[1]) == 1
     assert "This is one run; add another one" in _texts(app)
 
 
@@ -144,7 +127,7 @@ def test_a_wrong_link_gets_one_sentence_and_still_runs() -> None:
     app = _open({"scenario": "ten-iterations", "run": ["static", "<img>"], "p9.x": "1", "clock": "z"})
     assert not app.exception
     assert _texts(app).count("The link has a mistake") == 1
-    assert len(_blobs(app)) == 1
+    assert len(given(app)[1]) == 1
     assert app.query_params == {"scenario": "ten-iterations", "run": "static"}
 
 
@@ -152,7 +135,7 @@ def test_the_runs_of_an_uploaded_file_are_compared() -> None:
     upload = uploads.store().keep(BytesIO(CSV), "mine.csv")
     app = _open({"file": upload.digest, "run": ["static", "chunked"], "p1.max_num_seqs": "1"})
     assert not app.exception
-    traces = [Trace.load(blob) for blob in _blobs(app)]
+    traces = [Trace.load(blob) for blob in given(app)[1]]
     assert [trace.header["settings"]["max_num_seqs"] for trace in traces] == [1, 256]
     assert len(traces[0].requests) == 3
     assert "First difference" in _texts(app)
@@ -170,7 +153,7 @@ def test_a_pane_that_cannot_be_computed_is_named_and_the_other_stays(monkeypatch
     monkeypatch.setattr(runs, "_compute", refuse)
     app = _open({"scenario": "ten-iterations", "p.seed": "77"})
     assert not app.exception
-    assert len(_blobs(app)) == 1
+    assert len(given(app)[1]) == 1
     assert "Without continuous (Seed: 77)" in _texts(app) and "this run is too large." in _texts(app)
 
 
@@ -180,7 +163,7 @@ def test_the_runs_of_an_uploaded_scenario_file_are_its_own() -> None:
     app = _open({"file": upload.digest, "run": ["oracle", "paged"]})
     assert not app.exception
     wanted = [run(SCENARIOS["three-wastes"], name).run_id for name in ("oracle", "paged")]
-    assert [Trace.load(blob).run_id for blob in _blobs(app)] == wanted
+    assert [Trace.load(blob).run_id for blob in given(app)[1]] == wanted
 
 
 def test_a_saved_run_cannot_be_compared_and_the_page_says_why() -> None:
@@ -189,4 +172,4 @@ def test_a_saved_run_cannot_be_compared_and_the_page_says_why() -> None:
     app = _open({"file": uploads.store().keep(stream, "mine.kvscope").digest})
     assert not app.exception
     assert "A saved run keeps its settings" in _texts(app)
-    assert len(_blobs(app)) == 2
+    assert len(given(app)[1]) == 2

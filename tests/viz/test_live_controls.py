@@ -182,4 +182,4 @@ def test_settings_that_are_sent_unchanged_begin_a_run_and_dropped_ones_do_not(pa
     assert "live run" not in app.session_state and app.session_state["live settings"] == live_controls.SETTINGS
     next(button for button in app.button if button.label == "Run with these settings").click().run()
     assert not app.exception
-    assert run_of(app).serving is None or run_of(app).serving.live.settings.num_blocks == 20
+    assert run_of(app).arriving.header["settings"]["num_blocks"] == 20

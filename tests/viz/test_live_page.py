@@ -1,11 +1,8 @@
 """The page Live on a model that says what the tests want: asked, answered, stopped, refused, saved."""
 
-import json
 import re
-import struct
 from dataclasses import replace
 from io import BytesIO
-from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from engine.request import SamplingParams
 from engine.trace.trace import Trace
 from scenarios.fields import ScenarioError
-from tests.viz.app_pages import OWN, open_page, player_of, texts
-from tests.viz.live_pages import LIVE, ROOMY, opened, run_of, soon
+from tests.viz.app_pages import OWN, given, open_page, player_of, texts
+from tests.viz.live_pages import LIVE, ROOMY, add, opened, run_of, soon
 from tests.viz.parrot import ANSWER, Parrot
 from viz.pages.parts import download, live_answers, live_model, uploads
 from viz.pages.parts.live_model import ModelServing, Ready
@@ -74,7 +71,7 @@ def test_questions_are_answered_and_the_player_gets_the_run(parrot: Parrot) -> N
     assert not app.exception
     assert texts(app).count(ANSWER) == 3
     assert re.search(r"28 tokens · first after \d+ ms · finished after \d+\.\d s", texts(app))
-    options, data = followed(app)
+    options, (data,) = given(app)
     assert options["isFeed"] and options["first"] == 0
     assert Trace.load(data + ended(run_of(app), len(data)))
     assert [button.proto.label for button in app.get("download_button")] == ["Saved run (.kvscope)"]
@@ -109,13 +106,6 @@ def test_an_older_saved_run_of_a_model_names_no_card(parrot: Parrot) -> None:
     assert "a real model" in read and "OPT-13B" not in read
 
 
-def followed(app: AppTest) -> tuple[dict[str, Any], bytes]:
-    """What the player on the page was given."""
-    (component,) = app.get("bidi_component")
-    (length,) = struct.unpack("<I", component.proto.bytes[:4])
-    return json.loads(component.proto.bytes[4 : 4 + length])["options"], component.proto.bytes[4 + length :]
-
-
 def ended(run: LiveRun, position: int) -> bytes:
     """What comes after `position` when the run is ended."""
     run.arriving.end()
@@ -127,9 +117,15 @@ def test_each_answer_has_the_colour_of_its_blocks_as_long_as_there_are_five(parr
     app.button(key="live-start").click().run()
     run = run_of(app)
     soon(lambda: run.state is LiveState.IDLE)
-    assert live_answers._hues(run.answers) == {"A": "A", "B": "B", "C": "C"}
-    assert live_answers._hues(run.answers[:1] * 6) == {}, "where there are more the player colours states"
-    assert live_answers._hues([replace(run.answers[0], texts=("", ""))]) == {}, "each sample has a colour of its own"
+    three, first = run.answers, run.answers[0]
+    assert live_answers._hues(run) == {"A": "A", "B": "B", "C": "C"}
+    run.answers = [first] * 6
+    assert live_answers._hues(run) == {}, "where there are more the player colours states"
+    run.answers = [replace(first, texts=("", ""))]
+    assert live_answers._hues(run) == {}, "each sample has a colour of its own"
+    run.answers = three
+    run.arriving.header["tracks"].append("nodes")
+    assert live_answers._hues(run) == {}, "a tree has the colours of its branches"
 
 
 def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parrot) -> None:
@@ -144,8 +140,7 @@ def test_one_request_is_stopped_and_another_one_added_while_it_runs(parrot: Parr
     parrot.gate.set()
     soon(lambda: run.state is LiveState.IDLE)
     app.run()
-    app.text_area(key="live-more-prompt").set_value("And the sea?")
-    next(button for button in app.button if button.label == "Add").click().run()
+    add(app, "And the sea?")
     soon(lambda: len(run.answers) == 4 and run.state is LiveState.IDLE)
     app.run()
     assert not app.exception
@@ -159,7 +154,7 @@ def test_the_next_run_of_a_session_has_a_player_of_its_own(parrot: Parrot) -> No
     for _ in range(2):
         app.button(key="live-start").click().run()
         soon(lambda: run_of(app).state is LiveState.IDLE)
-        names.append(followed(app.run())[0]["name"])
+        names.append(given(app.run())[0]["name"])
     assert not app.exception
     assert names == ["player-live-1", "player-live-2"]
 
@@ -168,10 +163,10 @@ def test_the_player_says_what_is_waited_for_until_the_first_token(parrot: Parrot
     app = opened()
     parrot.gate.clear()
     app.button(key="live-start").click().run()
-    assert followed(app.run())[0]["waiting"] == "**The model reads the prompts.**"
+    assert given(app.run())[0]["waiting"] == "**The model reads the prompts.**"
     parrot.gate.set()
     soon(lambda: run_of(app).state is LiveState.IDLE)
-    assert followed(app.run())[0]["waiting"] == ""
+    assert given(app.run())[0]["waiting"] == ""
 
 
 def test_an_empty_request_is_refused_before_it_gets_a_name(parrot: Parrot) -> None:
@@ -180,11 +175,9 @@ def test_an_empty_request_is_refused_before_it_gets_a_name(parrot: Parrot) -> No
     run = run_of(app)
     soon(lambda: run.state is LiveState.IDLE)
     app.run()
-    app.text_area(key="live-more-prompt").set_value("  ")
-    next(button for button in app.button if button.label == "Add").click().run()
+    add(app, "  ")
     assert texts(app).count(EMPTY) == 1 and "act-on-live" not in [button.key for button in app.button]
-    app.text_area(key="live-more-prompt").set_value("And the sea?")
-    next(button for button in app.button if button.label == "Add").click().run()
+    add(app, "And the sea?")
     soon(lambda: len(run.answers) == 4 and run.state is LiveState.IDLE)
     app.run()
     assert not app.exception

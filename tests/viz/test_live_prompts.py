@@ -4,7 +4,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.app_pages import texts
-from tests.viz.live_pages import LIVE, answered, areas, opened, prompts, run_of, soon
+from tests.viz.live_pages import LIVE, add, answered, areas, opened, prompts, run_of, soon
 from tests.viz.parrot import Parrot
 from viz.pages.parts import live_prompts
 from viz.pages.parts.live_presets import PRESETS
@@ -121,8 +121,7 @@ def test_line_breaks_at_the_ends_of_a_prompt_are_not_asked(parrot: Parrot) -> No
     app = opened()
     areas(app)[0].set_value("What is snow?\n").run()
     answered(app)
-    app.text_area(key="live-more-prompt").set_value("\nWhat is the capital\nof Italy?\n ")
-    next(button for button in app.button if button.label == "Add").click().run()
+    add(app, "\nWhat is the capital\nof Italy?\n ")
     soon(lambda: len(run_of(app).answers) == 4)
     assert [answer.prompt for answer in run_of(app).answers] == [
         "What is snow?",
@@ -136,7 +135,7 @@ def test_a_line_break_behind_the_prompts_of_a_preset_makes_them_no_others(parrot
     app = opened()
     areas(app)[0].set_value("Why is the sky blue?\n").run()
     answered(app)
-    assert run_of(app).arriving.title == "Short questions on a real model"
+    assert run_of(app).arriving.header["title"] == "Short questions on a real model"
 
 
 def test_other_settings_leave_the_prompts_as_they_are(parrot: Parrot) -> None:

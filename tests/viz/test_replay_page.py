@@ -1,10 +1,7 @@
 """The Live page with the run and its simulated twin side by side: how one comes there, what stands there, how one leaves."""
 
-import json
 import re
-import struct
 from threading import Event
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -12,10 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from engine.executor.calibration import THIS_MACHINE, Calibration, CalibrationError
 from engine.executor.cost_model import HARDWARE
-from engine.trace import codec
 from scenarios.fields import ScenarioError
-from tests.viz.app_pages import runs_of, texts
-from tests.viz.live_pages import opened, run_of, soon
+from tests.viz.app_pages import given, header_of, runs_of, texts
+from tests.viz.live_pages import add, opened, run_of, soon
 from tests.viz.parrot import Parrot
 from viz.pages.parts import live_replay
 from viz.pages.parts.jobs import Job, Report
@@ -45,31 +41,18 @@ def beside(app: AppTest) -> AppTest:
     return app
 
 
-def given(app: AppTest) -> tuple[dict[str, Any], bytes]:
-    """The options of the player on the page, and the bytes of its runs."""
-    (component,) = app.get("bidi_component")
-    data = component.proto.bytes
-    (length,) = struct.unpack("<I", data[:4])
-    return json.loads(data[4 : 4 + length]), data[4 + length :]
-
-
 def labels(app: AppTest) -> list[str]:
-    head, data = given(app)
-    names = []
-    for length in head["lengths"]:
-        names.append(next(codec.unpack(data[:length]))[0]["player"]["run_name"])
-        data = data[length:]
-    return names
+    return [header_of(blob)["run_name"] for blob in given(app)[1]]
 
 
 def is_followed(app: AppTest) -> bool:
-    return bool(given(app)[0]["options"].get("isFeed"))
+    return bool(given(app)[0].get("isFeed"))
 
 
 def test_the_run_and_its_simulated_twin_stand_side_by_side(parrot: Parrot) -> None:
     app = beside(asked())
     assert labels(app) == ["measured", "simulated"]
-    assert given(app)[0]["options"]["link"] == ""
+    assert given(app)[0]["link"] == ""
     measured, simulated = runs_of(app)
     assert [one["id"] for one in simulated.requests] == [one["id"] for one in measured.requests] == ["A", "B", "C"]
     assert simulated.words == measured.words != []
@@ -87,14 +70,13 @@ def test_one_comes_back_to_the_whole_run(parrot: Parrot) -> None:
     app = beside(asked())
     app.button(key="live-back").click().run()
     assert not app.exception
-    assert is_followed(app) and given(app)[0]["options"]["first"] == 0
+    assert is_followed(app) and given(app)[0]["first"] == 0
     assert app.button(key="live-replay")
 
 
 def test_another_request_and_another_run_leave_the_view(parrot: Parrot) -> None:
     app = beside(asked())
-    app.text_area(key="live-more-prompt").set_value("And the sea?")
-    next(button for button in app.button if button.label == "Add").click().run()
+    add(app, "And the sea?")
     assert not app.exception and is_followed(app)
     soon(lambda: len(run_of(app).answers) == 4 and run_of(app).state is LiveState.IDLE)
     beside(app)

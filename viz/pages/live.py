@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.settings import SettingsError
 from scenarios.fields import ScenarioError
+from scenarios.live_report import of_model
 from viz.pages.parts import live_answers, live_controls, live_model, live_prompts, live_replay, page
 from viz.pages.parts.live_model import ModelServing, Ready
 from viz.pages.parts.live_runs import LiveRun, LiveRunError, LiveRuns, LiveState
@@ -69,7 +70,7 @@ def main() -> None:
     if run is None:
         page.headline(
             "A real model, step by step",
-            f"{live_model.of_model(ready.model)}. All prompts are asked at the same moment; the words of questions and "
+            f"{of_model(ready.model)}. All prompts are asked at the same moment; the words of questions and "
             "answers appear in the blocks that hold them.",
         )
         live_prompts.prompts_page()

@@ -28,7 +28,6 @@ class ArrivingRun:
         self, header: dict, *, title: str, remark: str = "", has_words: bool = False, lang: str = "en"
     ) -> None:
         self.header = json.loads(json.dumps(header))
-        self.title = title
         self.chunks: list[Chunk] = []
         self._memory = Memory()
         self._num_events = 0

@@ -30,15 +30,24 @@ class BlockLives:
         _, _, moments, owners = self._changes
         return self._last(moments, owners, blocks, events)
 
-    def begin_at(self, blocks: np.ndarray, events: np.ndarray) -> np.ndarray:
-        """Whether each block was taken to be written at the event."""
-        return np.isin(self._moments(blocks, events), self._beginnings[0])
-
     @cached_property
     def returns(self) -> np.ndarray:
         """The events at which a free block was found and read again, ascending; one entry for each such block."""
         used, known, moments, _ = self._changes
         return np.sort(moments[used & known] % self._num_moments)
+
+    @cached_property
+    def losses(self) -> dict[str, np.ndarray]:
+        """The events at which known content gives way: the number of blocks and who wrote them, -1 where they are several."""
+        rows = self._trace.happenings
+        evicted = rows["kind"] == HAPPENINGS.index("evicted")
+        block, event = rows["block"][evicted], rows["event"][evicted]
+        taken = np.isin(self._moments(block, event), self._beginnings[0])
+        block, event = block[taken], event[taken]
+        writer = self.writers(block, event)
+        events, first, count = np.unique(event, return_index=True, return_counts=True)
+        same = np.array([len(np.unique(part)) == 1 for part in np.split(writer, first[1:])], bool)[: len(events)]
+        return {"event": events, "count": count, "writer": np.where(same, writer[first], -1)}
 
     @cached_property
     def _beginnings(self) -> tuple[np.ndarray, np.ndarray]:

@@ -28,7 +28,7 @@ def finds(n: Narrator) -> None:
     free = n.free_before(events)
     if free is not None:
         free = free - sum_at(events, n.block_lives.returns, np.ones(len(n.block_lives.returns), np.int64))
-    lost = _losses(n)
+    lost = n.block_lives.losses
     num_lost, loser = _at(events, lost, "count"), _at(events, lost, "writer")
     loser = np.where(loser == holder, -1, loser)  # "what A left" would be both
     other = (holder >= 0) & (n.owner[holder] != request)
@@ -46,7 +46,7 @@ def evictions(n: Narrator) -> None:
     """What known content is given up for the blocks that somebody gets, where that is all there is to say about them."""
     if "nodes" in n.trace.tracks or not len(n.happened("evicted")["event"]):
         return
-    lost = _losses(n)
+    lost = n.block_lives.losses
     allocated = n.happened("allocated")
     for kind in ("admitted", "resumed"):
         rows = n.happened(kind)
@@ -68,17 +68,6 @@ def _forget(n: Narrator, lost: Rows, message: str, events: np.ndarray, *operands
     count, writer = _at(events, lost, "count"), _at(events, lost, "writer")
     for name, chosen in ((message, (count > 0) & (writer >= 0)), (f"{message}_several", (count > 0) & (writer < 0))):
         n.say(name, events[chosen], *(each[chosen] for each in (*operands, writer, count)))
-
-
-def _losses(n: Narrator) -> Rows:
-    """The events at which known content gives way: the number of blocks and who wrote them, -1 where they are several."""
-    rows = n.happened("evicted")
-    taken = n.block_lives.begin_at(rows["block"], rows["event"])
-    block, event = rows["block"][taken], rows["event"][taken]
-    writer = n.block_lives.writers(block, event)
-    events, first, count = np.unique(event, return_index=True, return_counts=True)
-    same = np.array([len(np.unique(part)) == 1 for part in np.split(writer, first[1:])], bool)[: len(events)]
-    return {"event": events, "count": count, "writer": np.where(same, writer[first], -1)}
 
 
 def _at(events: np.ndarray, lost: Rows, name: str) -> np.ndarray:

@@ -39,8 +39,8 @@ def num_seated(trace: Trace, events: np.ndarray) -> np.ndarray:
 
 
 def known_before(trace: Trace, requests: np.ndarray, events: np.ndarray) -> np.ndarray:
-    """Known tokens of each preempted request just before an event: its prompt once, what each of its unfinished samples
-    has written on top of it. All of them have to be computed again."""
+    """Known tokens of each request just before an event at which it is admitted, for the first time or again: its prompt
+    once, and what each of its unfinished samples has written on top of it."""
     first, samples, prompt = (
         np.array([each[name] for each in trace.requests], np.int64)[requests]
         for name in ("first_sequence", "n", "prompt_len")

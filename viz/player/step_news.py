@@ -47,16 +47,18 @@ def steps(n: Narrator) -> None:
     changes = _has_changes(n, events)
     wheres = (("", ~changes), ("_then", changes)) if n.is_paged else (("_in_strips", np.ones_like(changes)),)
     for where, here in wheres:
-        n.say(f"idle{where}", events[idle & here])
-        n.say(f"decode{where}", events[all_ & here])
-        for name, chosen, second in (("decode_some", some, running - sequences), ("prefill", prefill, sequences)):
-            first = sequences if name == "decode_some" else tokens
-            n.say(f"{name}{where}", events[chosen & here], first[chosen & here], second[chosen & here])
+        for name, chosen, operands in (
+            ("idle", idle, ()),
+            ("decode", all_, ()),
+            ("decode_some", some, (sequences, running - sequences)),
+            ("prefill", prefill, (tokens, sequences)),
+        ):
+            n.say(f"{name}{where}", events[chosen & here], *(values[chosen & here] for values in operands))
 
 
 def _has_changes(n: Narrator, events: np.ndarray) -> np.ndarray:
     """Whether memory changes hands in the steps that end at these events, or just before them."""
     kinds = [HAPPENINGS.index(kind) for kind in _CHANGES]
     changed = np.unique(n.trace.happenings["event"][np.isin(n.trace.happenings["kind"], kinds)])
-    before = np.concatenate((np.zeros(1, np.int64), events))[:-1]
-    return np.searchsorted(changed, events, side="right") > np.searchsorted(changed, before, side="right")
+    before, now = (np.searchsorted(changed, at, side="right") for at in (n.step_begins(events), events))
+    return now > before

@@ -76,8 +76,8 @@ def test_a_row_says_how_an_answer_ended() -> None:
     assert rows == {
         "A": ("finished", "stop"),
         "B": ("finished", "length"),
-        "C": ("stopped", "abort"),
-        "D": ("stopped", "stop, abort"),
+        "C": ("aborted", "abort"),
+        "D": ("aborted", "stop, abort"),
     }
 
 

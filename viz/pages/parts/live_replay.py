@@ -24,6 +24,7 @@ from viz.pages.parts.live_runs import LiveRun, LiveRuns
 from viz.pages.parts.live_serving import Record
 from viz.pages.parts.runs import LANGUAGE, Finished
 from viz.pages.parts.settings_form import GROUPS
+from viz.pages.parts.words import named
 from viz.player.wire import wire
 
 MEASURED, SIMULATED = "measured", "simulated"
@@ -31,7 +32,6 @@ BACK = "Back to the run"
 SHAPE = "SmolLM2-135M"
 MEMORY = 8e9
 """Bytes that the card of this name has for weights and KV."""
-MAX_NAMED = 3
 PANES = "measured: what happened. simulated: the same requests, with step times from a cost model."
 USELESS = 0.25
 """Error of the median step from which a cost model says nothing of a run."""
@@ -57,7 +57,7 @@ def begin(runs: LiveRuns, run: LiveRun) -> Job[Replayed] | None:
     kept = runs.kept(run)
     if kept is None:
         return None
-    others, title = runs.measured_elsewhere(run), run.arriving.title
+    others, title = runs.measured_elsewhere(run), run.arriving.header["title"]
     return Job(lambda report: replayed(*kept, others, title, report))
 
 
@@ -190,10 +190,9 @@ def _stopped(script: Script) -> list[str]:
     names = [call.request_id for call in script.calls if isinstance(call, Abort)]
     if not names:
         return []
-    who = ", ".join(names) if len(names) <= MAX_NAMED else f"{len(names):,} requests"
-    were = "was" if len(names) == 1 else "were"
+    who = named(names, "was", "were")
     return [
-        f"{who} {were} stopped: the simulator stops at the same moment, or where the tokens end that had come out by then."
+        f"{who} stopped: the simulator stops at the same moment, or where the tokens end that had come out by then."
     ]
 
 

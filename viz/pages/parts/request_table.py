@@ -114,7 +114,7 @@ def _status(trace: Trace, metrics: Metrics, ends: list[Ends]) -> list[str]:
     if "requests" in trace.tracks:
         codes = trace.cut(event=trace.num_events).tracks["requests"]["status"]
         told = [STATUS[SequenceStatus(code)] for code in codes.tolist()]
-        return ["stopped" if "abort" in own else status for status, own in zip(told, ends, strict=True)]
+        return ["aborted" if "abort" in own else status for status, own in zip(told, ends, strict=True)]
     is_done = np.isfinite(metrics.requests.finish)
     known = zip(is_done, metrics.requests.rejected, strict=True)
     return ["finished" if done else "refused" if no else "not published" for done, no in known]

@@ -33,8 +33,7 @@ def show(
     ]
     player(blobs, key=key, link=link)
     if remark:
-        with st.container(key="panes"):
-            st.text(remark)
+        st.text(remark)
     download.offline(blobs, " / ".join(labels), "-".join((name, *labels)))
     page.heading("First difference")
     for label, difference in zip(labels[1:], differences[1:], strict=True):

@@ -16,7 +16,7 @@ from scenarios.source import Source
 from viz.pages.parts import formats, page
 from viz.pages.parts.runs import LANGUAGE
 from viz.pages.parts.uploads import Upload
-from viz.pages.parts.words import on_screen
+from viz.pages.parts.words import counted, on_screen
 
 MAX_ROWS = 1_000
 MAX_ID = 60
@@ -36,7 +36,7 @@ def what_was_read(upload: Upload, source: Source) -> None:
 def _trace_file(file: TraceFile) -> None:
     st.text(
         f"Read as {file.format}. {file.num_rows:,} rows: {file.num_accepted:,} accepted "
-        f"({_counted(len(file.requests), 'request')}), {len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
+        f"({counted(len(file.requests), 'request')}), {len(file.rejected):,} rejected, {file.num_left_out:,} left out by the choice at the right."
     )
     roles = formats.roles(file.format)
     if roles:
@@ -50,7 +50,7 @@ def _trace_file(file: TraceFile) -> None:
 def _scenario(scenario: Scenario) -> None:
     entries, noun = (scenario.ops, "operation") if scenario.ops is not None else (scenario.all_requests(), "request")
     title = scenario.title.get(LANGUAGE, scenario.name)
-    st.text(f"A scenario file: {title}. {_counted(len(entries), noun)}; it runs as {_listed(scenario)}.")
+    st.text(f"A scenario file: {title}. {counted(len(entries), noun)}; it runs as {_listed(scenario)}.")
     st.text(scenario.story.get(LANGUAGE, ""))
 
 
@@ -61,7 +61,7 @@ def _listed(scenario: Scenario) -> str:
 def _saved_run(source: Source) -> None:
     trace = source.trace
     assert trace is not None
-    size = f"{_counted(len(trace.requests), 'request')}, {_counted(trace.num_steps, 'iteration')}"
+    size = f"{counted(len(trace.requests), 'request')}, {counted(trace.num_steps, 'iteration')}"
     title = trace.header.get("title") or f"{source.name}, {source.run_name}"
     remark = trace.header.get("remark", "")
     st.text(f"A saved run: {title}. {f'{remark}. ' if remark else ''}{size}. It keeps its settings.")
@@ -102,10 +102,6 @@ def _columns(requests: Sequence[Request]) -> dict[str, list[Any]]:
 def without_empty(table: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
     """The columns that say something."""
     return {title: values for title, values in table.items() if any(value not in (None, "") for value in values)}
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _first_of(count: int) -> str:
